@@ -36,6 +36,7 @@ from .estimators.parameters import (
     check_number,
     check_rounds,
     check_seed,
+    check_seed_or_state,
     checked_parameters,
     choice,
     documented,
@@ -133,7 +134,9 @@ _PARAMETERS = {
     "feature_groups": METERED["feature_groups"],
     "group_costs": METERED["group_costs"],
     "random_state": Parameter(
-        "int, RandomState or None", "Seed of the one `numpy.random.Generator` of a fit."
+        "int, RandomState or None",
+        "Seed of the one `numpy.random.Generator` of a fit.",
+        check_seed_or_state,
     ),
     "class_weight": CLASS_WEIGHT._replace(
         text=f"{CLASS_WEIGHT.text} A fit to rows of Dask refuses it."
@@ -396,8 +399,10 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
     def _check_all_parameters(self) -> None:
         """Check all parameters but the random state, for a model that `fit` did not make."""
         checked_parameters(self)
-        families = check_families(self.families, self.n_features_in_)
-        self._new_samplers(len(families))
+        n_families = 1  # of all columns, however many a file says there are
+        if self.families is not None:
+            n_families = len(check_families(self.families, self.n_features_in_))
+        self._new_samplers(n_families)
 
     def _set_fitted(self, fitted: Boosted) -> None:
         if isinstance(fitted.learners, Stumps):

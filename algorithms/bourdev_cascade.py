@@ -213,7 +213,7 @@ class BourdevCascadeClassifier(CascadeClassifier):
         name: kind
         for name, kind in CascadeClassifier._stored_arrays.items()
         if name not in ("coef", "intercept")
-    } | {"order": (np.int64, 1)}
+    } | {"order": (np.int64, "stages")}
     _stored_numbers: ClassVar = ("final_threshold", "initial_score")
 
     def __init__(

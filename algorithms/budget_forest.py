@@ -34,6 +34,7 @@ from .estimators.parameters import (
     Parameter,
     check_number,
     check_seed,
+    check_seed_or_state,
     check_whole_number,
     checked_parameters,
     choice,
@@ -118,7 +119,9 @@ _PARAMETERS = {
     "n_threads": N_THREADS,
     "n_jobs": N_JOBS,
     "random_state": Parameter(
-        "int, RandomState or None", "Seed of the samples and of the features drawn."
+        "int, RandomState or None",
+        "Seed of the samples and of the features drawn.",
+        check_seed_or_state,
     ),
 }
 
@@ -286,8 +289,7 @@ class _BudgetForest(VotingForest):
 
     def _check_restored(self) -> None:
         self._checked()
-        self._growing_prices()
-        self._grid_prices()
+        self._refuse_wrong_prices()
 
 
 def _rules(checked: dict, prices: np.ndarray, n: int) -> Rules:
@@ -376,7 +378,7 @@ class BudgetForestRegressor(ScoredInFull, RegressorMixin, _BudgetForest):
     _attributes = VotingForest._attributes | {
         "grades_": Parameter("ndarray of shape (n_grades,), float64", "Grades, ascending.")
     }
-    _stored_arrays: ClassVar = VotingForest._stored_arrays | {"grades": (np.float64, 1)}
+    _stored_arrays: ClassVar = VotingForest._stored_arrays | {"grades": (np.float64, "classes")}
 
     def _encode(self, y) -> tuple[np.ndarray, int]:
         y = numbers(y) + 0.0

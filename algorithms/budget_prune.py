@@ -31,6 +31,7 @@ from .estimators.parameters import (
     Parameter,
     check_factor,
     check_number,
+    check_seed_or_state,
     check_whole_number,
     checked_parameters,
     choice,
@@ -117,7 +118,9 @@ _PARAMETERS = {
     "n_threads": N_THREADS,
     "n_jobs": N_JOBS,
     "random_state": Parameter(
-        "int, RandomState or None", "Of the forest that is grown here if `forest` is None."
+        "int, RandomState or None",
+        "Of the forest that is grown here if `forest` is None.",
+        check_seed_or_state,
     ),
 }
 
@@ -436,8 +439,11 @@ class BudgetPruneClassifier(SavedPruning):
 
     def _check_restored(self) -> None:
         self._checked()
-        self._check_prices()
-        self._grid_prices()
+        by = self._priced_by()
+        if costs.by_column(by):
+            self._check_prices()
+        elif by.split_cost is not None:
+            costs.check_split_cost(by.split_cost)
 
 
 def billed_rows(n_rows: int, most: int | None) -> np.ndarray | None:

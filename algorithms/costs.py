@@ -25,6 +25,13 @@ from .prices.groups import acquisition_units, prices_by_group
 # No sum of so many prices as a model has features, nodes and rows comes near the largest float64.
 LARGEST_PRICE = 1e270
 
+_BY_COLUMN = (
+    "feature_costs",
+    "feature_groups",
+    "group_costs",
+    "feature_sharing",
+    "model_feature_costs",
+)
 _NO_PRICES = {
     "b": "booleans",
     "c": "complex numbers",
@@ -269,6 +276,11 @@ def grid_prices(
     return GridPrices(
         once.unit, on_grid(once.shared, k), on_grid(once.own, k), on_grid(per_split, k), k
     )
+
+
+def by_column(model: object) -> bool:
+    """Whether columns have prices or groups of their own; if not, all are as good as one."""
+    return any(getattr(model, name, None) is not None for name in _BY_COLUMN)
 
 
 def free_of_charge(n_features: int) -> GridPrices:

@@ -18,6 +18,7 @@ from .estimators.fitting import ConstantModelWarning, all_or_nothing
 from .estimators.parameters import (
     MOST_ROUNDS,
     Parameter,
+    check_seed_or_state,
     check_whole_number,
     checked_parameters,
     documented,
@@ -95,7 +96,9 @@ _PARAMETERS = {
         "float", "sigma of the smooth steps (1 + tanh(sigma f)) / 2.", positive=True
     ),
     **PRICED_STUMPS,
-    "random_state": Parameter("int or None", "Not used: nothing is drawn at random."),
+    "random_state": Parameter(
+        "int or None", "Not used: nothing is drawn at random.", check_seed_or_state
+    ),
 }
 _ATTRIBUTES = {
     **StumpCascade._attributes,

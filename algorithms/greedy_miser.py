@@ -188,11 +188,6 @@ class _GreedyMiser:
             )
         return super()._why_constant(row)
 
-    def _stored_params(self) -> dict:
-        """As of any estimator; a file has no infinity, and an infinite budget is none."""
-        stored = super()._stored_params()
-        return stored | ({"budget": None} if stored["budget"] == math.inf else {})
-
     # --- the bill of the forest ---------------------------------------------------------------
 
     def staged_forest_cost(self, *, feature_costs=None, tree_cost=None) -> Iterator[float]:

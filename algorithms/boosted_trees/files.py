@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from numbers import Integral
 from typing import ClassVar
 
 import numpy as np
 
 from ..boosting import Boosted
+from ..costs import by_column
 from ..estimators.files import SavedModel, finite_number, n_score_columns, whole_number
 from ..metrics import check_eval_metric
 from ..trees.categorical_forest import check_sets, with_sets
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
+from ..trees.searching_sets import WORDS
 from .fit_options import signs_of
 from .objectives import decisive
 from .saved_categories import restored_categories, stored_categories
@@ -23,10 +26,10 @@ class SavedForest(SavedModel):
     """
 
     _stored_arrays: ClassVar = {
-        "tree": (np.int64, 1),
-        **{name: (dtype, 1) for name, dtype in NODE_DTYPES.items()},
-        "initial_scores": (np.float64, 1),
-        "validation_scores": (np.float64, 1),
+        "tree": (np.int64, "trees + 1"),
+        **{name: (dtype, "nodes") for name, dtype in NODE_DTYPES.items()},
+        "initial_scores": (np.float64, "scores"),
+        "validation_scores": (np.float64, "scored rounds"),
     }
     _optional_arrays = frozenset({"missing_left"})
     _neutral: ClassVar = {
@@ -46,7 +49,8 @@ class SavedForest(SavedModel):
             "initial_scores": self.initial_scores_,
             "validation_scores": self.validation_scores_,
         }
-        if self.random_state is None and self._decided_["random_state"] is not None:
+        drawn = not isinstance(self.random_state, Integral)
+        if drawn and self._decided_["random_state"] is not None:
             header["seed"] = self._decided_["random_state"]
         header |= stored_categories(self.categories_)
         arrays |= self.trees_._asdict()
@@ -55,11 +59,11 @@ class SavedForest(SavedModel):
 
     @classmethod
     def _array_kinds(cls, header: dict) -> tuple:
-        kinds, optional = super()._array_kinds(header)
-        return {
-            **kinds,
-            **({"left_set": (np.uint64, 2)} if "categories" in header else {}),
-        }, optional
+        kinds, optional, most = super()._array_kinds(header)
+        if "categories" in header:
+            kinds = {**kinds, "left_set": (np.uint64, "nodes", "words")}
+        n_trees = whole_number(header, "n_estimators", 0) * most["scores"]
+        return kinds, optional, {**most, "trees": n_trees, "words": WORDS}
 
     def _restore(self, header: dict, arrays: dict[str, np.ndarray]) -> None:
         n_rounds = whole_number(header, "n_estimators", 0)
@@ -93,9 +97,10 @@ class SavedForest(SavedModel):
         n_features, n_scores = self.n_features_in_, n_score_columns(self)
         signs = signs_of(self, n_features, n_scores)
         options = self._options()._replace(signs=signs)
-        self._decided_ = decisive(self, options, self._prices(n_features))
+        prices = self._prices(n_features if by_column(self) else 1)
+        self._decided_ = decisive(self, options, prices)
         loss = (self.objective or "squared") if not hasattr(self, "classes_") else "logistic"
         if n_scores > 1:
             loss = "multinomial"
         check_eval_metric(self.eval_metric, loss, has_queries=True)
-        self._grid_prices()
+        self._refuse_wrong_prices()

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..boosting import Boosted, Earlier, Options
+from ..costs import by_column
 from ..estimators.parameters import checked_parameters, shown
 from ..inputs.sparse_rows import SparseColumns
 from ..kernels.arrays import read_only
@@ -62,7 +63,8 @@ def decisive(estimator: Any, options: Options, prices: Any) -> dict[str, Any]:
     told["random_state"] = None if options.sampling is None else options.sampling.seed
     if checked.get("tradeoff", 0.0) > 0.0 or checked.get("budget") is not None:
         # Steps of a bill depend on the rounds that are asked for.
-        parts = [np.ravel(part) for name, part in vars(prices).items() if name != "steps"]
+        charged = prices if by_column(estimator) else estimator._prices(1)
+        parts = [np.ravel(part) for name, part in vars(charged).items() if name != "steps"]
         told["prices"] = np.concatenate(parts)
     return told
 

@@ -109,7 +109,7 @@ def on_grid(
     """Put answers on their grid."""
     largest = np.max(np.maximum.reduceat(np.abs(values), forest.tree[:-1]), axis=1)
     sizes = largest.reshape(-1, n_parts).max(axis=1)
-    total = math.fsum(sizes)
+    total = math.fsum(sizes) if sizes.max() <= _LARGEST_TOTAL else math.inf
     if not total > 0:
         raise ValueError(
             f"All base classifiers of {name} answer 0 (their weights alpha are 0): there is "

@@ -8,6 +8,7 @@ from ..estimators.parameters import (
     LARGEST_FACTOR,
     Parameter,
     check_number,
+    check_seed_or_state,
     check_whole_number,
     choice,
     number,
@@ -139,6 +140,7 @@ PARAMETERS = {
     "random_state": Parameter(
         "int, RandomState or None",
         "Seed of the episodes. The estimator has its own.",
+        check_seed_or_state,
     ),
 }
 PARAMETERS["feature_costs"] = PRICED["feature_costs"]._replace(

@@ -14,16 +14,23 @@ from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
 from ..costs import check_split_cost
-from ..estimators.files import SavedModel, entry, n_score_columns, plain, restored, whole_number
+from ..estimators.files import (
+    SavedModel,
+    entry,
+    known_parameters,
+    n_score_columns,
+    restored,
+    stored_parameter,
+    whole_number,
+)
 from ..estimators.parameters import checked_parameters
 from ..exits.responses import responses_of
 from ..interop.as_seen import AS_SEEN
 from ..interop.forest import MeteredForest
 from ..interop.nodes import ClassLink, Leaf, Split, Tree
-from ..prices.by_name import Labelled, by_place
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from .base_classifiers import BaseClassifiers, nothing, on_grid
-from .values import N_ACTIONS
+from .values import GAUSSIAN_CELLS, N_ACTIONS
 
 _PRICES = ("feature_costs", "split_cost", "feature_groups", "group_costs", "feature_sharing")
 
@@ -51,38 +58,29 @@ def _metered(base: BaseClassifiers, forest: Forest, n_features, as_seen, names, 
         **prices,
     )
     meter.feature_sharing = sharing
-    meter._grid_prices()
+    meter._refuse_wrong_prices()
     return meter
-
-
-def _stored_price(meter, name: str):
-    """Prices as JSON can hold them; a MeteredForest has them with the names as it spells them."""
-    value = by_place(meter, name, getattr(meter, name))
-    if isinstance(value, Labelled):
-        value = dict(zip(value.labels, value.values, strict=True))
-    return plain(name, value)
 
 
 class SavedDAG(SavedModel):
     """Files of a decision DAG; a mixin."""
 
+    _fitted_params: ClassVar = ("estimator",)
     _stored_arrays: ClassVar = {
-        "tree": (np.int64, 1),
-        **{name: (dtype, 1) for name, dtype in NODE_DTYPES.items()},
-        "values": (np.float64, 2),
-        "initial_scores": (np.float64, 1),
-        "policy": (np.int8, 2),
-        "history": (np.float64, 1),
+        "tree": (np.int64, "trees + 1"),
+        **{name: (dtype, "nodes") for name, dtype in NODE_DTYPES.items()},
+        "values": (np.float64, "nodes", "scores"),
+        "initial_scores": (np.float64, "scores"),
+        "policy": (np.int8, "base classifiers", "cells"),
+        "history": (np.float64, "scorings"),
     }
 
-    def _stored_params(self) -> dict:
-        """As of any estimator, but for the trees, which are stored as such."""
-        params = self.get_params(deep=False)
-        return {
-            name: plain(name, by_place(self, name, v))
-            for name, v in params.items()
-            if name != "estimator"
-        }
+    @classmethod
+    def _array_kinds(cls, header: dict):
+        kinds, optional, most = super()._array_kinds(header)
+        n_bins = known_parameters(cls, header).get("n_bins")
+        n_bins = max(GAUSSIAN_CELLS, n_bins) if isinstance(n_bins, int) else GAUSSIAN_CELLS
+        return kinds, optional, {**most, "cells": n_bins * most["scores"]}
 
     def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
         meter, base = self._responses_.meter, self._dag_.base
@@ -91,7 +89,7 @@ class SavedDAG(SavedModel):
         (name,) = [name for name, function in AS_SEEN.items() if function is as_seen]
         header = {
             "as_seen": name,
-            "prices": {name: _stored_price(meter, name) for name in _PRICES},
+            "prices": {name: stored_parameter(meter, name) for name in _PRICES},
             "objective": float(self.objective_),
             "parts": base.n_parts,
             "fingerprint": base.fingerprint(),

@@ -13,11 +13,15 @@ import json
 import math
 import os
 import re
+import secrets
+import stat
 import struct
 import zipfile
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -43,6 +47,11 @@ _MEMBERS = ["arrays.npz", "header.json"]
 _DEFLATE_RATIO = 1032  # no deflated byte stands for more
 # Arrays may unpack to so many bytes: a fixed allowance, and a multiple of the file's own size.
 _ALLOWANCE, _MULTIPLE = 2**28, 256
+# And to so many rows. A tree's node takes more than a byte of a file, for no two have one child.
+_ROWS_ALLOWED, _ROWS_PER_BYTE = 2**18, 2
+
+# Dtype of an array, and the name of each dimension. "… + 1" is one more than what is called so.
+ArrayKind: TypeAlias = tuple[Any, ...]
 
 # The header of an .npy file as NumPy writes it for plain numbers, after the length.
 _NPY_HEADER = re.compile(
@@ -58,13 +67,39 @@ def digest(header: dict, arrays: bytes) -> str:
     return hashlib.sha256(text.encode() + arrays).hexdigest()
 
 
-def write_archive(path: Path, header: dict, arrays: bytes) -> None:
-    """Write a file; it appears whole or not at all."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+def path_of_a_file(path: StrPath) -> Path:
+    """Give the path of a file, or of none yet, as such."""
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path must be the path of a file, str or path-like, got {path!r:.80}.")
+    path = Path(path)
     try:
-        with zipfile.ZipFile(temporary, "w") as archive:
-            archive.writestr("header.json", json.dumps(header, indent=1))
-            archive.writestr("arrays.npz", arrays)
+        is_file = stat.S_ISREG(path.stat().st_mode)
+    except (OSError, ValueError):  # whoever opens it will say so
+        return path
+    if not is_file:
+        raise ValueError(
+            f"{path} is not a saved model, and cannot become one: it is a folder, a device or a "
+            "pipe."
+        )
+    return path
+
+
+def write_archive(path: Path, header: dict, arrays: bytes) -> None:
+    """Write a file; it appears whole or not at all, whoever else writes it at the same time.
+
+    What was there is replaced and leaves its mode; of a link, what it points to.
+    """
+    path = Path(os.path.realpath(path))
+    # Threads have one process number, and so may processes of two machines or containers.
+    temporary = path.with_name(f"{secrets.token_hex(8)}.tmp")
+    archive = zipfile.ZipFile(temporary, "x")
+    try:
+        with archive:
+            if path.exists():
+                os.chmod(temporary, stat.S_IMODE(path.stat().st_mode))
+            for name, content in (("header.json", json.dumps(header, indent=1)),
+                                  ("arrays.npz", arrays)):  # fmt: skip
+                archive.writestr(zipfile.ZipInfo(name), content)  # of no date: equal bytes
         os.replace(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)
@@ -79,9 +114,10 @@ def packed(arrays: Mapping[str, np.ndarray]) -> bytes:
 
 def read_archive(path: StrPath) -> tuple[dict, bytes]:
     """Header and packed arrays of a file whose format, version and checksum are right."""
+    path = path_of_a_file(path)
     try:
-        with zipfile.ZipFile(path) as archive:
-            _check_members(archive, os.path.getsize(path))
+        with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+            _check_members(archive, os.fstat(file.fileno()).st_size)
             header = _json(archive.read("header.json"))
             arrays = archive.read("arrays.npz")
     except FileNotFoundError:
@@ -125,13 +161,18 @@ def _json(text: bytes):
 
 
 def unpacked(
-    content: bytes, kinds: Mapping[str, tuple[type, int]], optional: frozenset[str] = frozenset()
+    content: bytes,
+    kinds: Mapping[str, ArrayKind],
+    optional: frozenset[str] = frozenset(),
+    most: Mapping[str, int] = MappingProxyType({}),
 ) -> dict[str, np.ndarray]:
     """Arrays from the content of an .npz file."""
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             members = _array_members(archive, kinds, optional, len(content))
             shapes = {name: _shape(archive, name, *kinds[name]) for name in members}
+            _check_sizes({name: (kinds[name], shapes[name][0]) for name in members}, most,
+                         _ROWS_ALLOWED + _ROWS_PER_BYTE * len(content))  # fmt: skip
             return {name: _array(archive, name, kinds[name][0], *shapes[name]) for name in members}
     except ValueError:
         raise
@@ -162,7 +203,7 @@ def _array_members(archive, kinds, optional, size: int) -> list[str]:
     return names
 
 
-def _shape(archive, name: str, dtype: type, n_dimensions: int) -> tuple[tuple[int, ...], bool, int]:
+def _shape(archive, name: str, dtype: type, *dimensions: str) -> tuple[tuple[int, ...], bool, int]:
     """Shape, whether in Fortran order, and place of the first value; nothing else is read."""
     info = archive.getinfo(f"{name}.npy")
     with archive.open(info) as file:
@@ -173,17 +214,38 @@ def _shape(archive, name: str, dtype: type, n_dimensions: int) -> tuple[tuple[in
         match = _NPY_HEADER.fullmatch(file.read(length))
     if match is None:
         raise ValueError(f"its array {name} has an unreadable header")
-    descr, fortran, dimensions = match.groups()
-    shape = tuple(int(n) for n in dimensions.split(b", ") if n)
-    if descr.decode() != np.dtype(dtype).str or len(shape) != n_dimensions:
+    descr, fortran, sizes = match.groups()
+    shape = tuple(int(n) for n in sizes.split(b", ") if n)
+    if descr.decode() != np.dtype(dtype).str or len(shape) != len(dimensions):
         raise ValueError(
-            f"its array {name} must have dtype {np.dtype(dtype).str} and {n_dimensions} "
+            f"its array {name} must have dtype {np.dtype(dtype).str} and {len(dimensions)} "
             f"dimension(s), got {descr.decode()} and {len(shape)}"
         )
     first = _NPY_START + length
     if first + math.prod(shape) * np.dtype(dtype).itemsize != info.file_size:
         raise ValueError(f"its array {name} has another size than its shape {shape} says")
     return shape, fortran == b"True", first
+
+
+def _check_sizes(
+    declared: Mapping[str, tuple[ArrayKind, tuple[int, ...]]], most: Mapping[str, int], rows: int
+) -> None:
+    """Refuse sizes that contradict the header or each other, or what so small a file can hold."""
+    known: dict[str, tuple[int, str]] = {}
+    for name, ((_, *dimensions), shape) in declared.items():
+        for dimension, size in zip(dimensions, shape, strict=True):
+            what = dimension.removesuffix(" + 1")
+            size -= what != dimension
+            expected, where = known.setdefault(what, (size, name))
+            if size != expected:
+                raise ValueError(
+                    f"its array {name} is for {size} {what}, and its array {where} for {expected}"
+                )
+            if not 0 <= size <= most.get(what, rows):
+                raise ValueError(
+                    f"its array {name} is for {size} {what}, where "
+                    + (f"its header has {most[what]}" if what in most else "a file has no room")
+                )
 
 
 def _array(archive, name: str, dtype: type, shape, fortran: bool, first: int) -> np.ndarray:

@@ -8,12 +8,14 @@ for what the kernels rely on, and a wrong one is a ValueError that says what is 
 from __future__ import annotations
 
 import contextlib
+import datetime
 import json
+import math
 import re
 import reprlib
+import warnings
 from collections.abc import Iterator, Mapping
 from numbers import Real
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -22,10 +24,22 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..inputs.types import StrPath
 from ..prices.by_name import by_place, labelled
-from .archives import FORMAT, VERSION, digest, packed, read_archive, unpacked, write_archive
+from .archives import (
+    FORMAT,
+    VERSION,
+    ArrayKind,
+    digest,
+    packed,
+    path_of_a_file,
+    read_archive,
+    unpacked,
+    write_archive,
+)
+from .parameters import checked_parameters
 
 MOST_FEATURES = 2**24  # a row of them is 128 MB
 _MOST_CHARACTERS = 2**26  # of all class names, each as long as the longest
+_MOST_PADDING = 2**20  # beyond, names are objects: an array of text would be larger than its file
 
 # Parameters whose dicts and Series say which column, or group, a value belongs to.
 _MATCHED_BY_NAME = (
@@ -35,9 +49,16 @@ _MATCHED_BY_NAME = (
     "feature_sharing",
     "group_costs",
     "class_weight",
+    "monotonic_cst",
 )
+_INFINITE = {"inf": math.inf, "-inf": -math.inf}  # JSON has no infinity
 
-_KINDS_OF_CLASSES = {"b": bool, "i": int, "u": int, "f": float}
+# What classes are in JSON, by the kind of their dtype, and in an array that becomes that list.
+_KINDS_OF_CLASSES = {"b": bool, "i": int, "u": int, "f": float, "m": int, "M": int}
+_DTYPES_OF_CLASSES = (
+    r"[<>|=]?(b1|[iu][1248]|f[248]|f12|f16|[mM]8\[[1-9]?\d{0,5}(Y|M|W|D|h|m|[munpfa]?s)\])"
+)
+_LISTED_AS = {"f": np.float64, "m": np.int64, "M": np.int64}
 
 # What a constructor or a check of parameters raises on a value that no parameter can have.
 _WRONG_VALUES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
@@ -45,12 +66,26 @@ _WRONG_VALUES = (ArithmeticError, AttributeError, LookupError, TypeError, ValueE
 
 def plain(name: str, value: object) -> Any:
     """Turn a parameter into what JSON can hold."""
+    if isinstance(value, np.datetime64 | datetime.date):
+        return str(value)
     if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, list | tuple | range):
-        return [plain(name, one) for one in value]
+        value = value.item()
+    if isinstance(value, float) and math.isinf(value):
+        return str(value)
     pairs = labelled(value) if name in _MATCHED_BY_NAME else None
-    if pairs is not None and (isinstance(value, Mapping) or pairs.labels != [*range(len(value))]):
+    if pairs is None and isinstance(value, list | tuple | range):
+        return [plain(name, one) for one in value]
+    if isinstance(value, set | frozenset):
+        return plain(name, sorted(value))
+    if isinstance(value, np.random.RandomState):
+        warnings.warn(
+            "A file cannot hold the state of a random number generator: the loaded model has "
+            f"{name}=None.",
+            UserWarning,
+            stacklevel=2,
+        )
+        return None
+    if pairs is not None:
         labels, values = plain("", pairs.labels), plain("", list(pairs.values))
         if len(set(labels)) < len(labels):
             raise ValueError(f"Cannot save a model whose {name} has two values for one name.")
@@ -64,12 +99,19 @@ def plain(name: str, value: object) -> Any:
 
 def restored(value: object) -> Any:
     """Turn what :func:`plain` stored into a parameter again; a Series comes back as a dict."""
+    if isinstance(value, str):
+        return _INFINITE.get(value, value)
     if not isinstance(value, dict) or value.keys() != {"labels", "values"}:
         return value
     try:
         return dict(zip(value["labels"], value["values"], strict=True))
     except TypeError:
         raise ValueError("its labels and values are no lists of labels and values") from None
+
+
+def stored_parameter(model: Any, name: str) -> Any:
+    """Give a model's parameter as JSON can hold it (ValueError if it cannot)."""
+    return plain(name, by_place(model, name, getattr(model, name)))
 
 
 def entry(header: Mapping, name: str, kind: type | tuple[type, ...], expected: str) -> Any:
@@ -96,6 +138,8 @@ def whole_number(header: Mapping, name: str, least: int, most: int = 2**31 - 1) 
 def known_parameters(cls: type, header: Mapping) -> dict:
     """Return the parameters in a header; refuse one that the class does not have."""
     params = entry(header, "params", dict, "an object")
+    if fitted := [name for name in cls._fitted_params if name in params]:
+        raise ValueError(f"its {fitted[0]} must be an entry of its header, and no parameter")
     unknown = sorted(set(params) - set(cls._get_param_names()))
     if unknown:
         raise ValueError(
@@ -141,36 +185,45 @@ def n_score_columns(estimator: object) -> int:
 
 
 def stored_classes(classes: np.ndarray | None) -> dict | None:
-    """Give class labels as JSON can hold them; ValueError if it cannot."""
+    """Give class labels as JSON can hold them, dates as numbers; ValueError if it cannot."""
     if classes is None:
         return None
-    if classes.dtype == object and not all(isinstance(c, str) for c in classes):
-        raise ValueError("Cannot save a model whose classes are neither numbers nor strings.")
-    return {
-        "dtype": "str" if classes.dtype.kind in "OU" else classes.dtype.str,
-        "values": classes.tolist(),
-    }
+    if classes.dtype.kind in "OU":
+        if not all(isinstance(label, str) for label in classes):
+            raise ValueError("Cannot save a model whose classes are neither numbers nor strings.")
+        return {"dtype": "str", "values": classes.tolist()}
+    listed = classes.astype(_LISTED_AS.get(classes.dtype.kind, classes.dtype))
+    if not np.array_equal(listed.astype(classes.dtype), classes):
+        raise ValueError("Cannot save a model whose classes are numbers beyond float64.")
+    return {"dtype": classes.dtype.str, "values": listed.tolist()}
 
 
 def restored_classes(stored: Mapping) -> np.ndarray:
     """Classes from their entry in a header: distinct and ascending."""
-    dtype = entry(stored, "dtype", str, "the name of a dtype")
+    name = entry(stored, "dtype", str, "the name of a dtype")
     values = entry(stored, "values", list, "a list")
-    if dtype == "str":
-        kind = str
-    elif re.fullmatch(r"[<>|=]?(b1|[iu][1248]|f[248]|f12|f16)", dtype):
-        kind = _KINDS_OF_CLASSES[np.dtype(dtype).kind]
-    else:
-        raise ValueError(f"its classes have the unknown dtype {reprlib.repr(dtype)}")
+    try:
+        known = name == "str" or re.fullmatch(_DTYPES_OF_CLASSES, name)
+        dtype = np.dtype(name) if known else None
+    except TypeError:  # of another machine
+        dtype = None
+    if dtype is None:
+        raise ValueError(f"its classes have the unknown dtype {reprlib.repr(name)}")
+    kind = _KINDS_OF_CLASSES.get(dtype.kind, str)
     if not values or any(type(value) is not kind for value in values):
-        raise ValueError(f"its classes must be a list of values of dtype {dtype}")
-    if kind is str and len(values) * max(map(len, values)) > _MOST_CHARACTERS:
-        raise ValueError("its classes have too long names")
+        raise ValueError(f"its classes must be a list of values of dtype {name}")
+    if kind is str:
+        n_characters = len(values) * max(map(len, values))
+        if n_characters > _MOST_CHARACTERS:
+            raise ValueError("its classes have too long names")
+        # An array of text has no NUL at an end.
+        if n_characters > _MOST_PADDING or any(value.endswith("\0") for value in values):
+            dtype = np.dtype(object)
     try:
         classes = np.array(values, dtype=dtype)
     except OverflowError:
-        raise ValueError(f"its classes do not fit the dtype {dtype}") from None
-    if classes.dtype.kind == "f" and not np.all(np.isfinite(classes)):
+        raise ValueError(f"its classes do not fit the dtype {name}") from None
+    if dtype.kind in "fmM" and not np.all(np.isfinite(classes)):
         raise ValueError("its classes must be finite")
     if not np.all(classes[:-1] < classes[1:]):
         raise ValueError("its classes must be distinct and in ascending order")
@@ -212,9 +265,11 @@ class SavedModel:
     `_restored_params`.
     """
 
-    # Dtype and number of dimensions of each array in a file, and those that may be absent.
-    _stored_arrays: ClassVar[Mapping[str, tuple[type, int]]] = {}
+    # Dtype and dimensions of each array in a file, and those that may be absent.
+    _stored_arrays: ClassVar[Mapping[str, ArrayKind]] = {}
     _optional_arrays: frozenset[str] = frozenset()
+    # Parameters that are models: what was fitted of them stands in the file as such.
+    _fitted_params: ClassVar[tuple[str, ...]] = ()
     # Parameters that files had not always, and the value that says nothing and is not written.
     _neutral: ClassVar[Mapping[str, Any]] = {"n_jobs": None, "class_weight": None, "verbose": 0}
 
@@ -236,8 +291,8 @@ class SavedModel:
 
     def _stored_params(self) -> dict:
         """Parameters as JSON can hold them."""
-        params = self.get_params(deep=False)
-        return {name: plain(name, by_place(self, name, v)) for name, v in params.items()}
+        names = self._get_param_names()
+        return {n: stored_parameter(self, n) for n in names if n not in self._fitted_params}
 
     def _told_params(self) -> dict:
         """Parameters as a file has them: as files were before, where newer ones say nothing."""
@@ -264,23 +319,27 @@ class SavedModel:
 
         Raises
         ------
+        TypeError
+            If the path is none.
         ValueError
             If a parameter or the classes cannot be written, such as a function as `eval_metric`, or
-            if :meth:`load` would refuse them, such as a parameter that `fit` refuses.
+            if :meth:`load` would refuse them, such as a parameter that `fit` refuses; or if the
+            path is that of a folder, a device or a pipe.
         """
         check_is_fitted(self)
         self._write(path)
 
     def _write(self, path) -> None:
+        path = path_of_a_file(path)
         contents, arrays = self._contents()
         header = {"format": FORMAT, "version": VERSION, **contents}
         try:  # nothing is written that could not be read
-            self._from_file(json.loads(json.dumps(header)), arrays)
+            self._from_file(json.loads(json.dumps(header, allow_nan=False)), arrays)
         except ValueError as error:
             raise ValueError(f"Cannot save the {type(self).__name__}: {error}.") from None
         content = packed(arrays)
         header["sha256"] = digest(header, content)
-        write_archive(Path(path), header, content)
+        write_archive(path, header, content)
 
     def _contents(self) -> tuple[dict, dict[str, np.ndarray]]:
         """All that a file says of this model: header and arrays."""
@@ -297,9 +356,17 @@ class SavedModel:
         }, arrays
 
     @classmethod
-    def _array_kinds(cls, header: dict) -> tuple[Mapping[str, tuple[type, int]], frozenset[str]]:
-        """Arrays that a file with this header holds, and which of them may be absent."""
-        return cls._stored_arrays, cls._optional_arrays
+    def _array_kinds(
+        cls, header: dict
+    ) -> tuple[Mapping[str, ArrayKind], frozenset[str], Mapping[str, int]]:
+        """Arrays in a file with this header, which may be absent, and dimensions at most."""
+        classes = entry(header, "classes", dict | None, "an object or null")
+        if classes is None:
+            most = {"scores": 1}
+        else:
+            n_classes = len(entry(classes, "values", list, "a list"))
+            most = {"classes": n_classes, "scores": n_classes if n_classes > 2 else 1}
+        return cls._stored_arrays, cls._optional_arrays, most
 
     @classmethod
     def load(cls, path: StrPath) -> Self:
@@ -318,9 +385,11 @@ class SavedModel:
 
         Raises
         ------
+        TypeError
+            If the path is none.
         ValueError
             If the file is damaged, not a model of this class, of a newer version, or holds what no
-            fit can have left.
+            fit can have left; or if it is no file.
         FileNotFoundError
             If there is none.
         """
@@ -346,6 +415,8 @@ class SavedModel:
         with refusing_parameters():
             params = {name: restored(value) for name, value in params.items()}
             estimator = cls(**cls._restored_params(params))
+            checked_parameters(estimator)
+            estimator._stored_params()  # what could not be saved was not
         estimator.n_features_in_ = whole_number(header, "n_features", 1, MOST_FEATURES)
         estimator._restore_names(header)
         estimator._restore(header, arrays)

@@ -175,13 +175,17 @@ def weights_by_class(
         of_class = [math.fsum(rows[encoded == k]) for k in range(len(labels))]
         factor = np.array([math.fsum(of_class) / (len(labels) * one) for one in of_class])
     else:
-        unknown = [label for label in class_weight if label not in labels]
+        given = dict(class_weight)
+        if classes.dtype.kind in "mM":  # NumPy's, Python's and text for one date are not one key
+            dates = np.array(list(given), dtype=classes.dtype).tolist()
+            given = dict(zip(dates, given.values(), strict=True))
+        unknown = [label for label in given if label not in labels]
         if unknown:
             raise ValueError(
                 f"class_weight has {unknown[0]!r}, which is no class of y: these are "
                 f"{', '.join(map(repr, labels[:5]))}{' …' if len(labels) > 5 else ''}."
             )
-        factor = np.array([float(class_weight.get(label, 1.0)) for label in labels])
+        factor = np.array([float(given.get(label, 1.0)) for label in labels])
     with np.errstate(over="ignore", under="ignore"):
         weighted = rows * factor[encoded]
     if not np.all(np.isfinite(weighted) & (weighted > 0)):

@@ -96,15 +96,21 @@ def check_whole_number(
     return int(value)
 
 
-def check_seed(name: str, value: object) -> int:
-    """Give a number from a seed; None draws one, and a RandomState is asked for one."""
+def check_seed_or_state(name: str, value: Any) -> Any:
+    """Give what random numbers begin with as it is; refuse all but None, seeds, a RandomState."""
     if isinstance(value, Integral) and not isinstance(value, bool | np.bool_):
         return check_whole_number(name, value, 0)
     if value is not None and not isinstance(value, np.random.RandomState):
         raise ValueError(
             f"{name} must be None, a whole number >= 0 or a RandomState, got {shown(value)}."
         )
-    return int(check_random_state(value).randint(2**31 - 1))
+    return value
+
+
+def check_seed(name: str, value: object) -> int:
+    """Give a number from a seed; None draws one, and a RandomState is asked for one."""
+    value = check_seed_or_state(name, value)
+    return value if isinstance(value, int) else int(check_random_state(value).randint(2**31 - 1))
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> str:
@@ -365,6 +371,7 @@ TREES = {
     "random_state": Parameter(
         "int, RandomState or None",
         "Seed of `subsample` and `colsample_bytree`. Without them nothing is drawn at random.",
+        check_seed_or_state,
     ),
 }
 

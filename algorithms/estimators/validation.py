@@ -53,6 +53,9 @@ def validate_data(
     checked = validation.validate_data(
         estimator, X, *y, reset=reset, ensure_all_finite=ensure_all_finite, **options
     )
+    for targets in checked[1:] if y else ():
+        if targets.dtype.kind in "mM" and np.any(np.isnat(targets)):
+            raise ValueError("y has missing dates (NaT): leave these rows out.")
     if reset:
         keep_column_numbers(estimator, given)
     else:

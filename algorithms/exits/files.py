@@ -7,7 +7,7 @@ class is found among those of boosted trees that are imported; this package's ar
 
 from __future__ import annotations
 
-import math
+from typing import ClassVar
 
 import numpy as np
 
@@ -18,12 +18,10 @@ from ..estimators.files import (
     entry,
     known_classes,
     known_parameters,
-    plain,
     refusing_parameters,
+    restored,
 )
 from ..inputs.types import StrPath
-
-_INFINITE = {"inf": math.inf, "-inf": -math.inf}  # JSON has no infinity
 
 
 class SavedWithModel(SavedModel):
@@ -31,6 +29,8 @@ class SavedWithModel(SavedModel):
 
     A subclass defines `_check_restored`.
     """
+
+    _fitted_params: ClassVar = ("model",)
 
     def save(self, path: StrPath) -> None:
         """Write this and the wrapped model, as both are now, to a file of arrays and JSON.
@@ -56,23 +56,6 @@ class SavedWithModel(SavedModel):
             "model": model,
         }, arrays
 
-    def _stored_params(self) -> dict:
-        params = self.get_params(deep=False)
-        del params["model"]
-        stored = {name: plain(name, value) for name, value in params.items()}
-        words = {value: word for word, value in _INFINITE.items()}
-        return {
-            name: words.get(value, value) if isinstance(value, float) else value
-            for name, value in stored.items()
-        }
-
-    @staticmethod
-    def _restored_params(params: dict) -> dict:
-        return {
-            name: _INFINITE.get(value, value) if isinstance(value, str) else value
-            for name, value in params.items()
-        }
-
     @classmethod
     def _array_kinds(cls, header: dict):
         return _model_class(header)._array_kinds(header["model"])
@@ -80,15 +63,13 @@ class SavedWithModel(SavedModel):
     @classmethod
     def _from_file(cls, header: dict, arrays: dict[str, np.ndarray]):
         params = known_parameters(cls, header)
-        if "model" in params:
-            raise ValueError("its model must be an entry of its header, and no parameter")
         model_class = _model_class(header)
         try:
             model = model_class._from_file(header["model"], arrays)
         except ValueError as error:
             raise ValueError(f"in its {model_class.__name__}, {error}") from None
         with refusing_parameters():
-            estimator = cls(model, **cls._restored_params(params))
+            estimator = cls(model, **{name: restored(value) for name, value in params.items()})
             estimator._check_restored()
         return estimator
 

@@ -14,6 +14,7 @@ from ..estimators.parameters import (
     N_THREADS,
     Parameter,
     check_number,
+    check_seed_or_state,
     number,
 )
 from ..inputs.types import FeatureCosts
@@ -75,7 +76,9 @@ PRICED = {
     "n_threads": N_THREADS,
     "n_jobs": N_JOBS,
     "random_state": Parameter(
-        "int or None", "Not used: nothing is drawn at random, but perhaps by `estimator`."
+        "int or None",
+        "Not used: nothing is drawn at random, but perhaps by `estimator`.",
+        check_seed_or_state,
     ),
 }
 PRICED_STUMPS = {  # of a cascade that trains its own stumps, and has no prices but its own

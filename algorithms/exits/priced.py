@@ -37,8 +37,9 @@ class PricedTrees:
                 f"{meter.n_features_in_}."
             )
         responses = responses._replace(meter=meter)
-        self._price_list(meter)
-        meter._grid_prices()
+        if costs.by_column(meter):
+            self._price_list(meter)
+        meter._refuse_wrong_prices()
         return responses
 
     def _price_list(self, meter, feature_costs=None) -> costs.PriceList:

@@ -15,12 +15,11 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..costs import check_split_cost
-from ..estimators.files import SavedModel, entry, plain, restored
+from ..estimators.files import SavedModel, entry, restored, stored_parameter
 from ..estimators.parameters import checked_parameters
 from ..interop.as_seen import AS_SEEN
 from ..interop.forest import MeteredForest
 from ..interop.nodes import Leaf, Split, Tree
-from ..prices.by_name import Labelled, by_place
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from .responses import Responses, responses_of
 
@@ -74,46 +73,30 @@ def metered(
         **prices,
     )
     meter.feature_sharing = sharing
-    meter._grid_prices()
+    meter._refuse_wrong_prices()
     return meter
-
-
-def _stored_price(meter, name: str):
-    """Prices as JSON can hold them; a MeteredForest has them with the names as it spells them."""
-    value = by_place(meter, name, getattr(meter, name))
-    if isinstance(value, Labelled):
-        value = dict(zip(value.labels, value.values, strict=True))
-    return plain(name, value)
 
 
 class SavedCascade(SavedModel):
     """Files of a cascade; a mixin."""
 
+    _fitted_params: ClassVar = ("estimator",)
     _stored_arrays: ClassVar = {
-        "tree": (np.int64, 1),
-        **{name: (dtype, 1) for name, dtype in NODE_DTYPES.items()},
-        "coef": (np.float64, 2),
-        "intercept": (np.float64, 1),
-        "thresholds": (np.float64, 1),
+        "tree": (np.int64, "trees + 1"),
+        **{name: (dtype, "nodes") for name, dtype in NODE_DTYPES.items()},
+        "coef": (np.float64, "stages", "trees"),
+        "intercept": (np.float64, "stages"),
+        "thresholds": (np.float64, "thresholds"),
     }
     # What a file also holds: attributes that are one number, without their last underscore.
     _stored_numbers: ClassVar[tuple[str, ...]] = ("objective",)
-
-    def _stored_params(self) -> dict:
-        """As of any estimator, but for the trees, which are stored as such."""
-        params = self.get_params(deep=False)
-        return {
-            name: plain(name, by_place(self, name, v))
-            for name, v in params.items()
-            if name != "estimator"
-        }
 
     def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
         meter = self._responses_.meter
         as_seen = getattr(meter, "_as_seen", AS_SEEN["double"])
         header = {
             "as_seen": _NAME_OF[as_seen],
-            "prices": {name: _stored_price(meter, name) for name in _PRICES},
+            "prices": {name: stored_parameter(meter, name) for name in _PRICES},
             **{name: float(getattr(self, f"{name}_")) for name in self._stored_numbers},
         }
         return header, self._stored_stages() | self._responses_.forest._asdict()

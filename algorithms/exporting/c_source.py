@@ -11,7 +11,7 @@ import numpy as np
 
 from ..boosted_trees.estimator import BoostedTrees
 from ..costs import GridPrices
-from .exported import Exported, exported
+from .exported import Exported, check_texts, exported
 
 _PER_LINE = 8
 # Words of C and of its library's macros that could not be a function's name.
@@ -125,7 +125,7 @@ def export_c(model: BoostedTrees, *, name: str = "model") -> str:
     TypeError
         If it is no model of boosted trees.
     ValueError
-        If `name` is no name in C.
+        If `name` is no name in C, or a category holds what no text in C does, such as a NUL.
 
     Examples
     --------
@@ -136,6 +136,8 @@ def export_c(model: BoostedTrees, *, name: str = "model") -> str:
     True
     """
     what = exported(model, "C")
+    for known in what.categories.values():
+        check_texts(known, "C")
     if not isinstance(name, str) or not _SHAPE_OF_A_NAME.fullmatch(name):
         raise ValueError(
             f"name must be a name in C: a letter, then letters, digits or _, got {name!r}."

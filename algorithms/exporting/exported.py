@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -51,3 +52,17 @@ def exported(
         )
     shape = model.n_features_in_, classes
     return Exported(model.trees_, model._contributions, initial, *shape, model.categories_)
+
+
+def check_texts(texts: Iterable[object], form: str, *, there: bool = False) -> None:
+    """Refuse texts that a form would hold as other ones; what is no text is passed over."""
+    for text in texts:
+        if not isinstance(text, str):
+            continue
+        whole = "\0" not in text and not any("\ud800" <= c <= "\udfff" for c in text)
+        if not whole or (there and not text):
+            why = "cuts off at a NUL or cannot spell" if text else "takes for a missing one"
+            raise ValueError(
+                f"The model knows the text {text!r:.80}, which {form} {why}: rename it and fit "
+                "again."
+            )

@@ -75,7 +75,7 @@ _END = [
 def _names(model: BoostedTrees) -> list[str]:
     """Names of the columns without spaces; LightGBM's own for columns without names."""
     names = ["_".join(name.split()) for name in names_of_features(model)]
-    plain = all(name.isprintable() and not set(name) & set('",:[]{}') for name in names)
+    plain = all(name and name.isprintable() and not set(name) & set('",:[]{}') for name in names)
     if not hasattr(model, "feature_names_in_") or not plain or max(Counter(names).values()) > 1:
         return [f"Column_{m}" for m in range(len(names))]
     return names

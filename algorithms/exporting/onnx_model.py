@@ -11,7 +11,7 @@ from ..boosted_trees.estimator import BoostedTrees
 from ..estimators.parameters import check_choice
 from ..trees.categorical_forest import CategoricalForest
 from ..trees.forest import NODE_DTYPES, Forest
-from .exported import Exported, exported
+from .exported import Exported, check_texts, exported
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -58,30 +58,36 @@ def export_onnx(model: BoostedTrees, *, precision: str = "double") -> ModelProto
     TypeError
         If it is no model of boosted trees.
     ValueError
-        If `precision` is another word, or class labels are neither numbers nor text. If a model
-        knows categories: of single precision, or columns that cannot be told apart by name.
+        If `precision` is another word, or class labels are neither text nor numbers that ONNX has.
+        If a model knows categories: of single precision, columns that cannot be told apart by name,
+        or the category "", as which a missing text is read. If a text has a NUL.
     """
     check_choice("precision", precision, ("double", "single"))
     what = exported(model, "ONNX", one_class=False)
-    try:
-        from onnx import helper
-    except ImportError:
-        raise ImportError("export_onnx writes with the package onnx: pip install onnx.") from None
-    double = precision == "double"
-    graph = _Graph(helper, np.float64 if double else np.float32)
+    double, names = precision == "double", []
+    labels = None if what.classes is None else _labels(what.classes)
     if what.categories:
         if not double:
             raise ValueError(
                 "ONNX's operator for float32 knows no sets of categories: precision='double'."
             )
         names = _column_inputs(model)
+        check_texts(names, "ONNX")
+        for known in what.categories.values():
+            check_texts(known, "ONNX", there=True)
+    try:
+        from onnx import helper
+    except ImportError:
+        raise ImportError("export_onnx writes with the package onnx: pip install onnx.") from None
+    graph = _Graph(helper, np.float64 if double else np.float32)
+    if what.categories:
         rows = _inputs_by_column(graph, names, what.categories)
         _join_columns(graph, names, what.categories)
     else:
         rows = [helper.make_tensor_value_info("X", graph.onnx_type, [None, what.n_features])]
     scores = (_double_trees if double else _single_trees)(graph, _with_a_tree(what))
     scores = graph.node("Add", scores, graph.constant(what.initial[None].astype(graph.kind)))
-    outputs = _answers(graph, what, scores)
+    outputs = _answers(graph, what, scores, labels)
     made = helper.make_graph(graph.nodes, type(model).__name__, rows, outputs, graph.constants)
     versions = {"": _OPSET, _TREES: 5 if double else 3}
     return helper.make_model(
@@ -219,10 +225,10 @@ def _single_trees(graph: _Graph, what: Exported) -> str:
 # --- answers --------------------------------------------------------------------------------------
 
 
-def _answers(graph: _Graph, what: Exported, scores: str) -> list[Any]:
+def _answers(graph: _Graph, what: Exported, scores: str, classes: np.ndarray | None) -> list[Any]:
     """Turn scores into what ``predict`` and ``predict_proba`` say; returns the outputs."""
     info = graph.helper.make_tensor_value_info
-    if what.classes is None:
+    if classes is None:
         graph.node("Identity", scores, output="variable")
         return [info("variable", graph.onnx_type, [None, 1])]
     if len(what.initial) == 1:
@@ -237,22 +243,28 @@ def _answers(graph: _Graph, what: Exported, scores: str) -> list[Any]:
     else:
         number = graph.node("ArgMax", scores, axis=1, keepdims=0)
         graph.node("Softmax", scores, output="probabilities", axis=1)
-    labels = graph.tensor("classes", _labels(what.classes))
+    labels = graph.tensor("classes", classes)
     graph.constants.append(labels)
     graph.node("Gather", "classes", number, output="label")
     return [
         info("label", labels.data_type, [None]),
-        info("probabilities", graph.onnx_type, [None, len(what.classes)]),
+        info("probabilities", graph.onnx_type, [None, len(classes)]),
     ]
 
 
 def _labels(classes: np.ndarray) -> np.ndarray:
     """Class labels as ONNX has them: whole numbers, booleans, float64 or text."""
     if classes.dtype.kind in "OU":
-        if not all(isinstance(label, str) for label in classes.tolist()):
-            raise ValueError("ONNX has class labels that are numbers or text, and no others.")
-        return np.array(classes.tolist(), dtype=str)
-    return classes.astype({"b": bool, "f": np.float64}.get(classes.dtype.kind, np.int64))
+        check_texts(classes, "ONNX")
+        classes = classes.astype(str)
+    kinds = {"b": bool, "f": np.float64, "i": np.int64, "u": np.int64, "U": classes.dtype}
+    labels = classes.astype(kinds.get(classes.dtype.kind, object))
+    if labels.dtype == object or np.any(labels != classes):
+        raise ValueError(
+            "ONNX has class labels that are text, numbers of 64 bits or booleans, and no others: "
+            f"got {classes.dtype}."
+        )
+    return labels
 
 
 # --- columns of categories ------------------------------------------------------------------------
@@ -268,7 +280,8 @@ def _column_inputs(model: BoostedTrees) -> list[str]:
         if _OUR_NAMES.fullmatch(name) or not name or names.count(name) > 1:
             raise ValueError(
                 f"An ONNX graph of categories has an input for each column, and {name!r} cannot be "
-                "one's name: another is called so, too. Rename the column and fit again."
+                "one's name: it is empty, or another is called so, too. Rename the column and fit "
+                "again."
             )
     return names
 

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
 from ..estimators.files import entry, refusing_parameters, whole_number
@@ -24,26 +23,16 @@ class SavedPruning(VotingClassifier):
     A loaded model's `forest` is the fitted forest, frozen: fitted again, it prunes the same trees.
     """
 
+    _fitted_params: ClassVar = ("forest",)
     _stored_arrays: ClassVar = VotingClassifier._stored_arrays | {
-        "entry": (np.int64, 1),
-        "errors": (np.int64, 1),
-        "cost": (np.int64, 1),
+        "entry": (np.int64, "splits"),
+        "errors": (np.int64, "prunings"),
+        "cost": (np.int64, "prunings"),
     }
 
     def _new_forest(self, params: Mapping[str, Any]) -> VotingClassifier:
         """Forest of some parameters, not fitted."""
         raise NotImplementedError
-
-    def _stored_params(self) -> dict:
-        shown = clone(self).set_params(forest=None)
-        for name in ("feature_names_in_", "_column_numbers_"):
-            if hasattr(self, name):
-                setattr(shown, name, getattr(self, name))
-        return {
-            name: value
-            for name, value in super(SavedPruning, shown)._stored_params().items()
-            if name != "forest"
-        }
 
     def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
         header, arrays = self.forest_._stored()

@@ -127,11 +127,11 @@ class VotingForest(MeteredTrees, SavedModel, BaseEstimator):
         ),
     }
     _stored_arrays: ClassVar = {
-        "tree": (np.int64, 1),
-        **{name: (dtype, 1) for name, dtype in NODE_DTYPES.items()},
-        "class_counts": (np.int64, 2),
-        "out_of_bag_counts": (np.int64, 2),
-        "training_counts": (np.int64, 1),
+        "tree": (np.int64, "trees + 1"),
+        **{name: (dtype, "nodes") for name, dtype in NODE_DTYPES.items()},
+        "class_counts": (np.int64, "nodes", "classes"),
+        "out_of_bag_counts": (np.int64, "nodes", "classes"),
+        "training_counts": (np.int64, "classes"),
     }
 
     def __sklearn_is_fitted__(self) -> bool:

@@ -16,17 +16,16 @@ from ..estimators.files import (
     SavedModel,
     entry,
     finite_number,
-    plain,
     refusing_parameters,
     restore_column_numbers,
     restored,
     restored_classes,
     stored_classes,
     stored_column_numbers,
+    stored_parameter,
     whole_number,
 )
 from ..inputs.types import StrPath
-from ..prices.by_name import Labelled
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from .as_seen import AS_SEEN
 from .links import InverseLink
@@ -37,22 +36,15 @@ _LIKELIHOODS = (None, "logistic", "multinomial")
 _MOST_CHARACTERS = 80  # of a library's name
 
 
-def _stored_price(name: str, value):
-    """Prices as JSON can hold them, with the names as the library spells them."""
-    if isinstance(value, Labelled):
-        value = dict(zip(value.labels, value.values, strict=True))
-    return plain(name, value)
-
-
 class SavedMeteredForest(SavedModel):
     """Files of a :class:`algorithms.interop.MeteredForest`; a mixin."""
 
     _stored_arrays: ClassVar = {
-        "tree": (np.int64, 1),
-        **{name: (dtype, 1) for name, dtype in NODE_DTYPES.items()},
-        "values": (np.float64, 2),
-        "numbers": (np.int64, 1),
-        "initial_scores": (np.float64, 1),
+        "tree": (np.int64, "trees + 1"),
+        **{name: (dtype, "nodes") for name, dtype in NODE_DTYPES.items()},
+        "values": (np.float64, "nodes", "values of a leaf"),
+        "numbers": (np.int64, "nodes"),
+        "initial_scores": (np.float64, "outputs"),
     }
 
     def save(self, path: StrPath) -> None:
@@ -72,7 +64,7 @@ class SavedMeteredForest(SavedModel):
             "class": "MeteredForest",
             "library": self.library,
             "as_seen": as_seen[0],
-            "prices": {name: _stored_price(name, getattr(self, name)) for name in _PRICES},
+            "prices": {name: stored_parameter(self, name) for name in _PRICES},
             "classes": None if self.link is None else stored_classes(self.link.classes),
             "likelihood": None if self.link is None else self.link.likelihood,
             **self._how_it_answers(),
@@ -137,7 +129,7 @@ class SavedMeteredForest(SavedModel):
             )
             forest.feature_sharing = sharing
             restore_column_numbers(forest, header)
-            forest._grid_prices()
+            forest._refuse_wrong_prices()
         return forest
 
 

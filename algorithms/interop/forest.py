@@ -119,7 +119,7 @@ class MeteredForest(ForestAnswers, MeteredTrees, SavedMeteredForest):
         self._paths = _forest(flat)
         self.n_estimators_ = self.trees_.n_trees // n_outputs
         self._check_forests()
-        self._grid_prices()  # a wrong price must not first show when predicting
+        self._refuse_wrong_prices()
 
     def _check_forests(self) -> None:
         """Refuse trees that no library grows: kernels would follow them anywhere."""

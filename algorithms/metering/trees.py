@@ -161,6 +161,13 @@ class MeteredTrees:
             by.group_costs,
         )
 
+    def _refuse_wrong_prices(self) -> None:
+        """Refuse prices that would first show when predicting; look at columns only for theirs."""
+        if costs.by_column(self):
+            self._grid_prices()
+        else:
+            costs.check_split_cost(self.split_cost)
+
     def acquired_features(self, X: ArrayLike) -> AcquiredFeatures:
         """Features that each row's paths ask for.
 

@@ -8,40 +8,46 @@ as that of boosted trees is (:mod:`algorithms.estimators.files`).
 from __future__ import annotations
 
 import warnings
-from numbers import Integral
 
 import numpy as np
 
-from ..estimators.files import SavedModel, entry, known_classes, n_score_columns, plain
-from ..prices.by_name import by_place
+from ..costs import by_column, check_split_cost
+from ..estimators.files import (
+    SavedModel,
+    entry,
+    known_classes,
+    n_score_columns,
+    plain,
+    stored_parameter,
+)
 from ..trees.forest import check_forest
 from .boosting import Stumps
 from .hamming_trees import HammingTrees
 from .sampling import Problem, Sampler
 
-# Dtype and number of dimensions of each array: what happened in training, stumps, and trees.
+# Dtype and dimensions of each array: what happened in training, stumps, and trees.
 _HISTORY = {
-    "log_train_loss_": (np.float64, 1),
-    "train_loss_": (np.float64, 1),
-    "sampling_cost_": (np.int64, 2),
-    "family_rows_": (np.int64, 2),
+    "log_train_loss_": (np.float64, "rounds"),
+    "train_loss_": (np.float64, "rounds"),
+    "sampling_cost_": (np.int64, "rounds", "sampling costs"),
+    "family_rows_": (np.int64, "rounds", "families"),
 }
 _STUMPS = {
-    "feature": (np.int64, 1),
-    "threshold": (np.float64, 1),
-    "votes": (np.int8, 2),
-    "alpha": (np.float64, 1),
-    "edge": (np.float64, 1),
+    "feature": (np.int64, "rounds"),
+    "threshold": (np.float64, "rounds"),
+    "votes": (np.int8, "rounds", "scores"),
+    "alpha": (np.float64, "rounds"),
+    "edge": (np.float64, "rounds"),
 }
 _TREES = {
-    "tree": (np.int64, 1),
-    "feature": (np.int32, 1),
-    "threshold": (np.float64, 1),
-    "left": (np.int32, 1),
-    "depth": (np.int32, 1),
-    "votes": (np.int8, 2),
-    "alpha": (np.float64, 1),
-    "edge": (np.float64, 1),
+    "tree": (np.int64, "rounds + 1"),
+    "feature": (np.int32, "nodes"),
+    "threshold": (np.float64, "nodes"),
+    "left": (np.int32, "nodes"),
+    "depth": (np.int32, "nodes"),
+    "votes": (np.int8, "nodes", "scores"),
+    "alpha": (np.float64, "rounds"),
+    "edge": (np.float64, "rounds"),
 }
 _LEARNERS = {"stump": _STUMPS, "hamming_tree": _TREES}
 
@@ -126,12 +132,6 @@ def restored_sampler(stored: str | dict | list) -> str | object | list:
 
 def check_stumps(stumps: Stumps, n_features: int, n_labels: int) -> None:
     """Check all that predictions and the cost meter rely on, of stumps from a file."""
-    for name, values in stumps._asdict().items():
-        if len(values) != len(stumps.feature):
-            raise ValueError(
-                f"{name} must have one value for each of the {len(stumps.feature)} stumps, "
-                f"got {len(values)}"
-            )
     if np.any(stumps.feature < -1) or np.any(stumps.feature >= n_features):
         raise ValueError(f"a stump tests a feature beyond the {n_features} there are")
     if stumps.votes.shape[1] != n_labels or np.any(np.abs(stumps.votes.astype(int)) != 1):
@@ -145,15 +145,10 @@ def check_trees(trees: HammingTrees, n_features: int, n_labels: int) -> None:
     """Check all that predictions and the cost meter rely on, of trees from a file."""
     check_forest(trees.forest(), n_features, np.zeros(1))
     split = trees.left >= 0
-    if trees.votes.shape != (len(split), n_labels):
-        raise ValueError(f"votes must be {n_labels} for each of the {len(split)} nodes")
+    if trees.votes.shape[1] != n_labels:
+        raise ValueError(f"votes must be {n_labels} for each node")
     if np.any(trees.votes[split]) or np.any(np.abs(trees.votes[~split].astype(int)) != 1):
         raise ValueError("votes must be -1 or 1 in leaves of its trees, and 0 in split nodes")
-    for name in ("alpha", "edge"):
-        if len(getattr(trees, name)) != len(trees.tree) - 1:
-            raise ValueError(
-                f"{name} must have one value for each of the {len(trees.tree) - 1} trees"
-            )
     _check_rounds(trees, "trees")
 
 
@@ -210,8 +205,6 @@ class SavedStumps(SavedModel):
             raise ValueError(f"a model of one class can have no {kind.replace('_', ' ')}s")
         for name in _HISTORY:
             setattr(self, name, arrays[name])
-            if len(arrays[name]) != self.n_estimators_:
-                raise ValueError(f"{name} must have one row for each {kind.replace('_', ' ')}")
         if self.sampling_cost_.shape[1] != 2 or self.family_rows_.shape[1] < 1:
             raise ValueError("sampling_cost_ must have two columns, family_rows_ at least one")
         best = entry(header, "best_sampler", int | None, "a whole number or null")
@@ -222,25 +215,14 @@ class SavedStumps(SavedModel):
 
     def _check_restored(self) -> None:
         self._check_all_parameters()
-        seed = self.random_state
-        if seed is not None and (not isinstance(seed, Integral) or not 0 <= seed < 2**64):
-            raise ValueError("random_state must be null or a whole number >= 0")
-        n_splits = int(np.count_nonzero(self._learners.feature >= 0))
-        self._grid_prices(None, None, max(n_splits, self.n_estimators_))
+        if by_column(self):
+            n_splits = int(np.count_nonzero(self._learners.feature >= 0))
+            self._grid_prices(None, None, max(n_splits, self.n_estimators_))
+        check_split_cost(self.split_cost)
 
     def _stored_params(self) -> dict:
-        params = self.get_params(deep=False)
-        seed = params["random_state"]
-        if seed is not None and not isinstance(seed, Integral):
-            warnings.warn(
-                "A file cannot hold the state of a random number generator: the loaded model has "
-                "random_state=None.",
-                UserWarning,
-                stacklevel=3,
-            )
-            params["random_state"] = None
-        params["sampler"] = None  # follows below
-        stored = {name: plain(name, by_place(self, name, v)) for name, v in params.items()}
+        names = [name for name in self._get_param_names() if name != "sampler"]
+        stored = {name: stored_parameter(self, name) for name in names}
         return stored | {"sampler": stored_sampler(self.sampler)}
 
     @staticmethod

@@ -115,8 +115,8 @@ def _statements(boxes: list[_Box]) -> Iterator[str]:
 
 
 def _quoted(text: str) -> str:
-    """Text inside quotation marks of dot, on one line."""
-    return " ".join(text.replace("\\", "\\\\").replace('"', '\\"').splitlines())
+    """A line of text inside quotation marks of dot."""
+    return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
 def plot_tree(

@@ -106,7 +106,9 @@ def questions(
     Returns
     -------
     left, right : str
+        Of one line each, whatever the texts are.
     """
+    name = _in_one_line(name)
     if isinstance(forest, CategoricalForest) and forest.by_set[node]:
         return _questions_of_a_set(forest, node, name, categories[int(forest.feature[node])])
     threshold, missing_left = float(forest.threshold[node]), bool(forest.missing_left[node])
@@ -127,8 +129,14 @@ def _questions_of_a_set(
     return f"{name} in {_listed(known[is_left])}", f"{name} not in {_listed(known[is_left])}"
 
 
+def _in_one_line(text: str, others: str = "") -> str:
+    """Text as it is, or as Python writes it if it is blank, unprintable or has one of `others`."""
+    plain = text.strip() and text.isprintable() and not set(text) & set(others)
+    return text if plain else repr(text)
+
+
 def _listed(labels: np.ndarray) -> str:
-    shown = [f"{label}" for label in labels[:_SHOWN].tolist()]
+    shown = [_in_one_line(f"{label}", ",{}") for label in labels[:_SHOWN].tolist()]
     more = [f"… ({len(labels)})"] if len(labels) > _SHOWN else []
     return "{" + ", ".join(shown + more) + "}"
 

@@ -79,7 +79,7 @@ class PooledCascade(CascadeClassifier):
     A subclass defines ``_train``.
     """
 
-    _stored_arrays: ClassVar = CascadeClassifier._stored_arrays | {"pools": (np.int64, 1)}
+    _stored_arrays: ClassVar = CascadeClassifier._stored_arrays | {"pools": (np.int64, "trees")}
     _attributes: ClassVar[dict[str, Parameter]] = {
         **CascadeClassifier._attributes,
         "estimator_": Parameter("list of estimator", "The fitted trees: of each stage, or of all."),
@@ -182,6 +182,8 @@ class PooledCascade(CascadeClassifier):
         if np.any(coef[pools != np.arange(len(coef))[:, None]]):
             raise ValueError("a tree must have weight at the stage of its pool only")
         self.pools_ = pools
+        # Fitted again, the cascade shares the trees out as they were, not by their prices.
+        self.estimator = TreePools((self.estimator_,), self._responses_, pools, len(coef))
 
 
 def pool_prices(

@@ -158,6 +158,11 @@ def change_header(rng, header, arrays):
         inside[path[-1]] = pick(rng, AWKWARD_VALUES)
 
 
+def change_parameter(rng, header, arrays):
+    """Replace a parameter."""
+    header["params"][pick(rng, sorted(header["params"]))] = pick(rng, AWKWARD_VALUES)
+
+
 def _one(rng, arrays):
     name = pick(rng, sorted(arrays))
     return name, arrays[name]
@@ -273,7 +278,7 @@ def set_missing_left(rng, header, arrays):
 
 
 MUTATIONS = [
-    change_header, change_header, change_header, flip_bytes, flip_bytes, put_number, put_number,
+    change_header, change_header, change_parameter, flip_bytes, flip_bytes, put_number, put_number,
     nudge_index, nudge_index, duplicate_node, scale_values, resize, resize_all, change_dtype,
     change_shape, exchange, set_missing_left,
 ]  # fmt: skip
@@ -397,6 +402,10 @@ def outcome(cls: str, path: Path) -> str:
         if isinstance(error, ValueError) and model.n_features_in_ > 64:
             return "refused"  # it claims more features than we give it
         return f"use failed: {traceback.format_exc(limit=-2)}"
+    try:
+        model.save(path)
+    except Exception:
+        return f"saving again failed: {traceback.format_exc(limit=-2)}"
     return "used"
 
 

@@ -1,5 +1,7 @@
 """class_weight and n_jobs of all estimators, callbacks of AdaBoostMH: what they equal or refuse."""
 
+import datetime
+
 import numpy as np
 import pytest
 
@@ -54,6 +56,17 @@ def test_weights_of_classes_are_weights_of_rows(cls, tmp_path):
     model.set_params(class_weight=FACTORS).save(tmp_path / "m")
     assert cls.load(tmp_path / "m").class_weight == FACTORS
     assert not {"class_weight", "n_jobs", "verbose"} & set(expected._told_params())
+
+
+@pytest.mark.parametrize("unit", ["D", "s", "ns"])
+def test_dates_are_weighed_whatever_they_are_given_as(unit, tmp_path):
+    y = np.array(["2026-11-28", "2026-11-29"], dtype=f"M8[{unit}]")[(SCORE > 4).astype(int)]
+    expected = answers(AdaBoostMH(n_estimators=3, class_weight={False: 3.0}).fit(X, y > y.min()))
+    for date in (y.min(), np.datetime64("2026-11-28"), datetime.date(2026, 11, 28)):
+        model = AdaBoostMH(n_estimators=3, class_weight={date: 3.0}).fit(X, y)
+        assert answers(model) == expected
+        model.save(tmp_path / "m")
+        assert answers(AdaBoostMH.load(tmp_path / "m").fit(X, y)) == expected
 
 
 def test_every_classifier_that_can_be_weighed_is():

@@ -336,10 +336,12 @@ def test_input_is_left_alone(data):
         [-3, 5, 100],
         [-1.0, 0.0, 2.0],
         pd.Categorical(["low", "mid", "top"]),
+        np.array(["2026-11-28", "2026-11-29", "2027-01-01"], dtype="M8[ns]"),
+        np.array(["yes", "yes\0", "yes\0\0"], dtype=object),
     ],
-    ids=["strings", "objects", "integers", "floats", "categories"],
+    ids=["strings", "objects", "integers", "floats", "categories", "dates", "NUL"],
 )
-def test_class_labels(cls, names, data):
+def test_class_labels(cls, names, data, tmp_path):
     X, y = data[0], target(cls, data[1])
     expected = cls(**small(cls)).fit(X, y)
     named = pd.Series(names)[y] if isinstance(names, pd.Categorical) else np.asarray(names)[y]
@@ -350,6 +352,8 @@ def test_class_labels(cls, names, data):
     np.testing.assert_array_equal(model.predict_proba(X), expected.predict_proba(X))
     for labels, numbers in zip(model.staged_predict(X), expected.staged_predict(X), strict=True):
         np.testing.assert_array_equal(labels, order[numbers])
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(cls.load(tmp_path / "model").predict(X), model.predict(X))
 
 
 @pytest.mark.parametrize("cls", CLASSIFIERS)

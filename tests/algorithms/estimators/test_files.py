@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import concurrent.futures
 import contextlib
 import io
 import json
+import os
+import stat
 import tracemalloc
+import unittest.mock
 import warnings
 import zipfile
 from pathlib import Path
@@ -14,12 +18,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from algorithms.catalogue import load_model
+from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.estimators import archives
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
-from tests.algorithms.estimators.kinds import TREE_CLASSIFIERS, TREE_REGRESSORS, small_size
+from algorithms.trees.forest import Forest
+from tests.algorithms.estimators.kinds import (
+    REGRESSORS,
+    TREE_CLASSIFIERS,
+    TREE_REGRESSORS,
+    small_size,
+)
 
 RNG = np.random.default_rng(5)
 X = RNG.normal(size=(90, 4))
@@ -96,7 +108,7 @@ def test_round_trip_of_a_miser(budget, tmp_path):
     loaded = GreedyMiserClassifier.load(tmp_path / "model")
     assert_equal(loaded, model)
     assert list(loaded.staged_forest_cost()) == list(model.staged_forest_cost())
-    assert loaded.budget == (None if budget == np.inf else budget)  # JSON has no infinity
+    assert loaded.budget == budget
     assert_equal(loaded.fit(X, TARGETS["words"]), model)
 
 
@@ -185,10 +197,60 @@ def test_a_missing_folder(tmp_path):
 
 
 def test_saving_again_replaces_the_file(tmp_path):
-    path = tmp_path / "model"
+    path, link = tmp_path / "model", tmp_path / "link"
     fit(CEGBRegressor, "numbers", n_estimators=1).save(path)
-    fit(CEGBRegressor, "numbers", n_estimators=2).save(path)
+    (tmp_path / "new").touch()
+    assert path.stat().st_mode == (tmp_path / "new").stat().st_mode  # as the umask has it
+    path.chmod(0o640)
+    link.symlink_to("model")
+    model = fit(CEGBRegressor, "numbers", n_estimators=2)
+    model.save(link)
+    assert link.is_symlink()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o640
     assert CEGBRegressor.load(path).n_estimators_ == 2
+    written = path.read_bytes()
+    with unittest.mock.patch("time.time", return_value=2e9):
+        model.save(path)
+    assert path.read_bytes() == written
+
+
+def test_threads_that_save_to_one_path_while_others_load(tmp_path):
+    """And processes of one number, as two containers may have on one volume."""
+    models = [fit(CEGBRegressor, "numbers", n_estimators=n) for n in (1, 2, 3, 4)]
+    models[0].save(tmp_path / "model")
+
+    def save(model):
+        for _ in range(25):
+            model.save(tmp_path / "model")
+
+    def load(_):
+        return [CEGBRegressor.load(tmp_path / "model").n_estimators_ for _ in range(50)]
+
+    with concurrent.futures.ThreadPoolExecutor(6) as threads:
+        saving, loaded = threads.map(save, models), threads.map(load, range(2))
+        assert {n for numbers in loaded for n in numbers} <= {1, 2, 3, 4}
+        assert list(saving) == [None] * 4
+    assert [path.name for path in tmp_path.iterdir()] == ["model"]
+
+
+@pytest.mark.parametrize(
+    ("path", "error", "message"),
+    [
+        (None, TypeError, "path must be the path of a file, str or path-like, got None"),
+        (3, TypeError, "path must be the path of a file, str or path-like, got 3"),
+        (io.BytesIO(), TypeError, "path must be the path of a file, str or path-like, got <_io"),
+        ("pipe", ValueError, "pipe is not a saved model, and cannot become one: it is a folder, a"),
+        (".", ValueError, "is not a saved model, and cannot become one: it is a folder, a device"),
+    ],
+)
+def test_what_is_no_file_is_neither_read_nor_written(path, error, message, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    path = tmp_path / path if isinstance(path, str) else path
+    model = fit(CEGBRegressor, "numbers")
+    for use in (model.save, CEGBRegressor.load, load_model):
+        with pytest.raises(error, match=message):
+            use(path)
+    assert (tmp_path / "pipe").is_fifo()
 
 
 def test_no_pickle_inside(tmp_path):
@@ -378,11 +440,14 @@ def replaced(name, convert):
         (changed(missing_left={-1: 1}), "missing_left of its trees must be 0 or 1, and 0 in"),
         (changed(initial_scores={0: np.inf}), "initial scores must be finite"),
         (without("gain"), "lacks the array gain"),
-        (replaced("gain", lambda a: a[:-1]), "gain of its trees must have one value for each"),
+        (replaced("gain", lambda a: a[:-1]), "its array .* is for .* nodes, and its array .* for"),
         (replaced("left", lambda a: a.astype(">i4")), "must have dtype <i4 and 1"),
         (replaced("left", lambda a: a[None]), "must have dtype <i4 and 1"),
         (replaced("tree", lambda a: a[:-1]), "one after the other"),
-        (replaced("initial_scores", lambda a: np.zeros(2)), "1 initial score"),
+        (
+            replaced("initial_scores", lambda a: np.zeros(2)),
+            "initial_scores is for 2 scores, where its header has 1",
+        ),
         (lambda arrays: arrays.update(other=np.zeros(1)), "unknown array 'other.npy'"),
     ],
 )
@@ -424,6 +489,8 @@ def test_wrong_arrays_are_named(saved, tmp_path, change, message):
             "n_estimators must be a whole number from 0",
         ),
         ({"params": {"max_bins": 1e9}}, "max_bins must be a whole number from 2"),
+        ({"params": {"random_state": {"a": 1}}}, "random_state must be None, a whole number >= 0"),
+        ({"params": {"eval_metric": {"a": 1}}}, "eval_metric"),
         ({"params": {"feature_costs": [1, 2, 3]}}, "feature_costs must have one value for each"),
         ({"params": {"feature_costs": [1e308] * 4}}, r"must not be above 1e\+270"),
     ],
@@ -472,24 +539,46 @@ def test_missing_values_go_the_same_way_after_loading(cls, tmp_path):
     np.testing.assert_array_equal(loaded.trees_.missing_left, model.trees_.missing_left)
 
 
-def test_a_bomb_is_not_unpacked(saved, tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("bombs", "allowance", "message"),
+    [
+        (["gain"], 2**20, r"would take .* bytes"),
+        (["gain"], 2**28, "is for 4194304 nodes, and its array|and its array gain for 4194304"),
+        (["tree"], 2**28, "is for 4194303 trees, where its header has 3"),
+        (["validation_scores"], 2**28, "is for 4194304 scored rounds, where a file has no room"),
+        (Forest._fields[1:], 2**28, "is for 4194304 nodes, where a file has no room"),
+    ],
+)
+def test_a_bomb_is_not_unpacked(saved, tmp_path, monkeypatch, bombs, allowance, message):
     """Many zeros, declared as such, in a small file; with less allowance, to be done sooner."""
-    monkeypatch.setattr(archives, "_ALLOWANCE", 2**20)
+    monkeypatch.setattr(archives, "_ALLOWANCE", allowance)
     with zipfile.ZipFile(io.BytesIO(saved)) as archive:
         header = json.loads(archive.read("header.json"))
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, values in arrays_of(saved).items():
             file = io.BytesIO()
-            np.save(file, np.zeros(2**22) if name == "gain" else values)
+            np.save(file, np.zeros(2**22, values.dtype) if name in bombs else values)
             archive.writestr(f"{name}.npy", file.getvalue())
     header["sha256"] = archives.digest(header, buffer.getvalue())
     archives.write_archive(tmp_path / "model", header, buffer.getvalue())
     assert (tmp_path / "model").stat().st_size < 2**20
     tracemalloc.start()
-    with pytest.raises(ValueError, match=r"would take .* bytes"):
+    with pytest.raises(ValueError, match=message):
         CEGBRegressor.load(tmp_path / "model")
     assert tracemalloc.get_traced_memory()[1] < 2**22
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS)
+def test_many_features_take_no_memory(cls, tmp_path):
+    """A header says that there are 2**24, which no array bears out and none contradicts."""
+    y = TARGETS["numbers" if cls in REGRESSORS else "two"]
+    cls(**small_size(cls)).fit(X, y).save(tmp_path / "model")
+    path = rewritten((tmp_path / "model").read_bytes(), tmp_path, n_features=2**24)
+    tracemalloc.start()
+    assert cls.load(path).n_features_in_ == 2**24
+    assert tracemalloc.get_traced_memory()[1] < 2**24
     tracemalloc.stop()
 
 

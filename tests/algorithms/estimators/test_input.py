@@ -66,6 +66,7 @@ NUMBERS = {
 CHOICES = {
     "growth": ["depth_first", None, 3, ["best_first"]],
     "init": ["median", None, 0],
+    "random_state": [-1, 1.5, "x", [3], {"a": 1}, True, np.random.default_rng(0)],
     "eval_metric": ["auc", "ndcg", "ndcg@0", "ndcg@x", "ndcg@-1", None, 3],
 }
 LISTS = {
@@ -162,6 +163,11 @@ def test_targets():
         refuse(cls, "y is too large", y=1e101 * Y)
     for cls in CLASSIFIERS:
         refuse(cls, "Unknown label type: continuous", y=Y)
+        refuse(
+            cls,
+            "missing dates",
+            y=np.where(LABELS, np.datetime64("2026-11-28"), None).astype("M8[D]"),
+        )
 
 
 def with_value(index, value):

@@ -137,7 +137,7 @@ def price(name, value):
         (first("coef", math.inf), "must be finite"),
         (first("coef", 1e308), "no finite numbers"),
         (first("intercept", math.nan), "must be finite"),
-        (replace("coef", lambda a: a[:, 1:].copy()), "a weight for each stage and tree"),
+        (replace("coef", lambda a: a[:, 1:].copy()), "tree is for 25 trees, and its array coef"),
         (replace("thresholds", lambda a: a[1:]), "a weight for each stage and tree"),
         (first("left", 10**6), "neither|child"),
         (first("feature", 5), "beyond the 5"),

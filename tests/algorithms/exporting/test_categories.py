@@ -152,11 +152,30 @@ def test_onnx_answers_raw_rows(fitted, name):
 
 
 @slow
+@pytest.mark.parametrize(
+    ("town", "message"),
+    [
+        ("", "ONNX takes for a missing one"),
+        ("Be\0rn", "(C|ONNX) cuts off at a NUL"),
+        ("Be\ud800rn", "(C|ONNX) cuts off at a NUL or cannot spell"),
+    ],
+)
+def test_categories_that_would_be_others(town, message):
+    renamed = TABLE.replace({"town": {"Bern": town}})
+    model = CEGBRegressor(**SMALL).fit(renamed, SCORE)
+    assert town in model.categories_[1]
+    with pytest.raises(ValueError, match=message):
+        export_onnx(model)
+    if town:
+        with pytest.raises(ValueError, match=message):
+            export_c(model)
+
+
+@slow
 def test_what_onnx_cannot_have(fitted):
-    pytest.importorskip("onnx", reason="needs the extra onnx")
     with pytest.raises(ValueError, match="knows no sets of categories: precision='double'"):
         export_onnx(fitted["numbers"], precision="single")
-    for name in ("label", "value_3", "X"):
+    for name in ("label", "value_3", "X", ""):
         renamed = TABLE.rename(columns={"age": name})
         model = GBRTClassifier(**SMALL).fit(renamed, SCORE > 2)
         with pytest.raises(ValueError, match=f"{name!r} cannot be one's name"):

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from algorithms.adaboost_mh import AdaBoostMH
@@ -69,6 +70,18 @@ def test_lightgbm_reads_the_same_scores_bit_for_bit(fitted, name):
     back = from_lightgbm(booster, split_cost=model.split_cost, **prices)
     if name != "no trees":
         np.testing.assert_array_equal(back.prediction_cost(Z), model.prediction_cost(Z))
+
+
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [("a b", "a_b"), ("a\nb", "a_b"), ("", None), (" ", None), ("a,b", None),
+     ("a\0b", None), ("ü", "ü")],
+)  # fmt: skip
+def test_names_in_lightgbm_text(name, written):
+    table = pd.DataFrame(X[:, :2], columns=[name, "other"])
+    model = GBRTClassifier(n_estimators=1).fit(table, X[:, 3] > 0)
+    wanted = "Column_0 Column_1" if written is None else f"{written} other"
+    assert f"\nfeature_names={wanted}\n" in export_lightgbm(model)
 
 
 # --- ONNX -----------------------------------------------------------------------------------------
@@ -138,6 +151,13 @@ def test_what_is_refused(fitted, monkeypatch):
     for form in (export_lightgbm, export_onnx):
         with pytest.raises(ValueError, match="The classifier knows one class only"):
             form(one)
+    for labels, message in (
+        (np.array(["2026-11-28", "2026-11-29"], dtype="M8[D]"), "ONNX has class labels that are"),
+        (np.array([1, 2**63], dtype=np.uint64), "ONNX has class labels that are"),
+        (np.array(["a", "a\0"], dtype=object), r"the text 'a\\x00', which ONNX cuts off"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            export_onnx(GBRTClassifier(**SMALL).fit(X, labels[(X[:, 3] > 0).astype(int)]))
     with pytest.raises(ValueError, match="precision must be 'double' or 'single', got 'half'"):
         export_onnx(fitted["numbers"], precision="half")
     tiny = GBRTClassifier(**SMALL).fit(np.nan_to_num(X) * 1e-38, np.nan_to_num(X[:, 0]) > 0)

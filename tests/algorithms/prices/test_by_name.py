@@ -52,6 +52,7 @@ def priced(cls, form):
     """An estimator with all that can be given by name, in one form."""
     parameters = {"feature_costs": form(COSTS), "feature_groups": form(GROUPS), "split_cost": 0.5}
     parameters |= {"feature_sharing": form(SHARING), "model_feature_costs": form(COSTS)}
+    parameters |= {"monotonic_cst": form([1, 0, 0, -1]), "random_state": 0}
     parameters |= {"tradeoff": 1e-3, "budget": 9.0}
     return small(cls, **{name: value for name, value in parameters.items() if takes(cls, name)})
 
@@ -88,8 +89,26 @@ def test_every_estimator_matches_by_name(cls, form, tmp_path):
     model.save(tmp_path / "model")
     loaded = cls.load(tmp_path / "model")
     assert_same_bills(loaded, expected)
-    for name in ("feature_costs", "feature_groups"):
-        assert getattr(loaded, name) == dict(getattr(model, name))
+    for name in ("feature_costs", "feature_groups", "monotonic_cst"):
+        assert not takes(cls, name) or getattr(loaded, name) == dict(getattr(model, name))
+    assert_same_bills(loaded.fit(TABLE, Y), expected)
+
+
+@pytest.mark.parametrize(
+    ("X", "signs"),
+    [
+        (TABLE, {"scan": -1}),
+        (TABLE, pd.Series({"scan": -1, "age": 1})),
+        (TABLE.set_axis([3, 0, 2, 1], axis=1), {0: 1}),
+        (TABLE.set_axis([3, 0, 2, 1], axis=1), pd.Series([0, 1, 0, -1])),
+        (TABLE.to_numpy(), pd.Series([1, -1])),
+    ],
+)
+def test_constraints_of_some_columns_are_of_these_after_loading(X, signs, tmp_path):
+    model = small(GBRTRegressor, monotonic_cst=signs).fit(X, Y)
+    model.save(tmp_path / "model")
+    again = GBRTRegressor.load(tmp_path / "model").fit(X, Y)
+    np.testing.assert_array_equal(again.predict(X), model.predict(X))
 
 
 @pytest.mark.parametrize("name", ["feature_costs", "feature_groups", "model_feature_costs",

@@ -286,8 +286,11 @@ def parameter(name, value):
         (put("votes", (0, 0), 0), "votes must be -1 or 1"),
         (put("edge", 0, 1.5), "edge of its stumps must be from 0 to 1"),
         (store("votes", np.ones((6, 3), dtype=np.int8)), "for each of the 4 label"),
-        (store("edge", np.zeros(5)), "edge must have one value for each of the 6 stumps"),
-        (store("train_loss_", np.zeros(5)), "train_loss_ must have one row for each stump"),
+        (
+            store("edge", np.zeros(5)),
+            "its array edge is for 5 rounds, and its array log_train_loss_ for 6",
+        ),
+        (store("train_loss_", np.zeros(5)), "its array train_loss_ is for 5 rounds"),
         (store("sampling_cost_", np.zeros((6, 1), dtype=np.int64)), "must have two columns"),
         (lambda header, arrays: header.update(best_sampler="a"), "best_sampler in its header"),
         (parameter("sampler", {"class": "UCB", "parameters": {"scale": -1}}), "scale must be"),

@@ -9,10 +9,11 @@ from sklearn.ensemble import GradientBoostingRegressor
 
 from algorithms.cegb import CEGBRegressor
 from algorithms.interop import from_scikit_learn
-from algorithms.trees.export import export_text
+from algorithms.trees.export import _listed, export_text
 
 rng = np.random.default_rng(2)
 X = rng.integers(0, 9, (90, 3)).astype(float)
+NAMED = {"a": r"'a\nb'", "b": r"'\u2028'", "c": "' '"}
 y = X[:, 0] + 3 * (X[:, 1] > 4) * X[:, 2] + rng.normal(size=90)
 
 
@@ -55,6 +56,16 @@ def test_where_missing_values_go():
     assert "|--- feature_0 <= 4.5 or missing [costs" in text
     assert "|--- feature_0 >  4.5\n" in text
     assert "missing" not in export_text(model)
+
+
+def test_a_question_has_one_line_whatever_is_asked():
+    model = CEGBRegressor(n_estimators=1, tradeoff=0.0).fit(X, y)
+    plain = export_text(model, feature_names=["a", "b", "c"])
+    odd = export_text(model, feature_names=["a\nb", "\u2028", " "])
+    assert len(odd.splitlines()) == len(plain.splitlines())
+    assert odd == re.sub(r"(?<=--- )[abc]", lambda m: NAMED[m.group()], plain)
+    labels = np.array(["a, b", "a", "", "{", "ü"], dtype=object)
+    assert _listed(labels) == "{'a, b', a, '', '{', ü}"
 
 
 def test_what_is_refused():
