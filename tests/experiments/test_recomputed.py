@@ -37,7 +37,7 @@ def printed_effect(artefact: str, claim: str) -> float:
 def extent(data: dict) -> str:
     """What data are, from their record."""
     if data["kind"] != "real":
-        return {"no data": "simulation"}.get(data["kind"], "synthetic")
+        return {"no data": "simulation", "simulation": "simulation"}.get(data["kind"], "synthetic")
     whole = data.get("missing", "nothing") == "nothing" and data.get("selection", "all") == "all"
     return "whole set" if whole else "part"
 
