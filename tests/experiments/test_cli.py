@@ -269,7 +269,7 @@ def test_prune_lists_first_and_removes_when_told(tmp_path, run, monkeypatch):
 @pytest.mark.parametrize("what", ["toy-figure2/meta.json", "store"])
 def test_full_disk_is_one_sentence(tmp_path, run, monkeypatch, what):
     """Status 1: the command was right. Nothing half-written stays."""
-    from experiments.running import store
+    from datasets.sources import storage as store
 
     write = store.os.fsync
 
