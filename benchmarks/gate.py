@@ -8,13 +8,12 @@ slower than the bound is timed again by fresh processes, and named if it is so e
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
-import tarfile
 import tempfile
 from pathlib import Path
 
@@ -43,10 +42,10 @@ def points(history: Path = HISTORY, repository: Path = ROOT) -> dict[str, int]:
 
 def unpack(commit: str, folder: Path) -> None:
     """Put the package as it was at a commit into a folder."""
-    command = ["git", "archive", commit, "algorithms"]
-    archive = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE).stdout
-    with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
-        tar.extractall(folder, filter="data")
+    archive = folder / "package.tar"
+    command = ["git", "archive", "--output", str(archive), commit, "algorithms"]
+    subprocess.run(command, cwd=ROOT, check=True)
+    shutil.unpack_archive(archive, folder, filter="data")
 
 
 def ratios(folder: Path, pattern: str) -> dict[str, float | str]:
