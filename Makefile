@@ -104,8 +104,8 @@ dashboard: setup
 	"$(PY)" -m experiments report --dashboard
 	@echo "Open results/dashboard.html; asv's own pages are .asv/html/index.html."
 
-# MACHINE names the history in results/asv/; commit only that of a machine that stays. Ten to seventeen
-# minutes on two idle cores, kernels and environment included; the long tier has a million rows.
+# MACHINE names the history in results/asv/; commit only that of a machine that stays. 9 to 18
+# minutes on two idle cores, kernels included, then the gate; the long tier has a million rows.
 ASV_RUN = "$(PY)" -m asv run --show-stderr $(if $(MACHINE),--machine $(MACHINE)) 'HEAD^!' $(ARGS)
 bench-machine: setup
 	"$(PY)" -m benchmarks.machine $(MACHINE)
