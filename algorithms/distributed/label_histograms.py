@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.arrays import read_only
-from ..kernels.decorators import kernel
+from ..kernels.decorators import borrowing_kernel, kernel
 from ..kernels.loops import for_each
 from ..stumps.histograms import (
     COLUMNS,
@@ -45,7 +45,7 @@ def _tell(sums, apart, lanes, n_labels, out):
         block[:] = 0
 
 
-@kernel
+@borrowing_kernel
 def _tell_dense_chunk(c, columns, features, weights, lanes, n_labels, begins, work, out):
     n_chunks, apart = work.shape[0], COLUMNS * SLOT
     stop, sums = features.shape[0] * (c + 1) // n_chunks, work[c]
@@ -115,7 +115,7 @@ def tell_histograms(
             out[begins[place] : begins[place + 1]] = told[to[i] : to[i + 1]]
 
 
-@kernel
+@borrowing_kernel
 def _mark_codes_of_column(m, columns, present):
     for i in range(columns.shape[1]):
         present[m, columns[m, i]] = True

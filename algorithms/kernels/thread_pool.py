@@ -15,7 +15,6 @@ import warnings
 from collections.abc import Iterator
 
 import llvmlite.binding as llvm
-import numba
 from numba.core import config
 from numba.np.ufunc import parallel
 
@@ -26,7 +25,8 @@ class _Pool(ctypes.Structure):
     _fields_ = (("hand_out", ctypes.c_void_p), ("n_threads", ctypes.c_int64))
 
 
-POOL = "cost_aware_boosting_pool"  # the record's name in compiled code
+# The record's name in compiled code: that of a wheel beside a checkout is another.
+POOL = f"{__name__}._pool"
 _pool = _Pool(None, 1)
 _forked = False  # from a process with threads
 llvm.add_symbol(POOL, ctypes.addressof(_pool))
@@ -44,16 +44,17 @@ def on_threads(n_threads: int) -> Iterator[None]:
     if n_threads == before:
         yield
         return
-    if n_threads > 1:
+    if n_threads > 1 and not _pool.hand_out:
         _start()
-    users = numba.get_num_threads() if n_threads > 1 else None
+    # numba's own functions of these names take two locks first, as long as a loop over 1,000 rows.
+    users = parallel._get_num_threads() if n_threads > 1 else n_threads
     _pool.n_threads = n_threads
     try:
         yield
     finally:
         _pool.n_threads = before
-        if users is not None:
-            numba.set_num_threads(users)  # which the pool changes
+        if users != n_threads:
+            parallel._set_num_threads(users)  # which the pool changes
 
 
 def _start() -> None:

@@ -17,7 +17,13 @@ import numpy as np
 
 from ..decision_dag.rewards import SPAN_BITS
 from ..estimators.parameters import check_number, check_whole_number
-from ..kernels.decorators import inlined_kernel, kernel, resolve_n_threads, threads
+from ..kernels.decorators import (
+    borrowing_kernel,
+    kernel,
+    resolve_n_threads,
+    small_kernel,
+    threads,
+)
 from ..kernels.loops import for_each
 from ..stumps.haar import (
     HaarFeatures,
@@ -95,7 +101,7 @@ def _intersection_over_union(box: np.ndarray, boxes: np.ndarray) -> np.ndarray:
     return common / (sizes[0] + sizes[1] - common)
 
 
-@kernel
+@borrowing_kernel
 def _scan_row_by_sum(i, images, window, stumps, follow, places, scores, left, evaluations):
     tops, lefts = places
     n_stumps = follow.vote.shape[0]
@@ -176,7 +182,7 @@ def bin_of(score: int, n_bins: int, running: bool, ran: int) -> int:
     return max(at // (2 * half) if running else at >> SPAN_BITS, 0)
 
 
-@inlined_kernel
+@small_kernel
 def _pass_stump(images, stumps, answer, jump, cells, split, deviation, g, row, w, t):
     """Let window w of a row pass stump t; the next one that it is sent to.
 

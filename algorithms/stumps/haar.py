@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.decorators import inlined_kernel, kernel
+from ..kernels.decorators import kernel, small_kernel
 
 STEPS, ZERO = 32.0, 128.0
 """Bytes for a standard deviation, and the byte of zero."""
@@ -177,7 +177,7 @@ def _sum_up(picture, sums, squares):
             squares[own + j + 1] = squares[above + j + 1] + squared
 
 
-@inlined_kernel
+@small_kernel
 def deviation_at(images: IntegralImages, at: int, height: int, width: int) -> float:
     """Standard deviation of the window with its upper left corner at a place; 1 if it is 0."""
     right, below = at + width, at + height * images.width
@@ -192,7 +192,7 @@ def deviation_at(images: IntegralImages, at: int, height: int, width: int) -> fl
     return spread
 
 
-@inlined_kernel
+@small_kernel
 def goes_right(stumps: HaarStumps, t: int, sums: np.ndarray, at: int, deviation: float) -> bool:
     """Whether the byte of stump t's feature is its cut or more in a window."""
     difference = np.int64(0)

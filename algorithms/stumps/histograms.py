@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.decorators import kernel
+from ..kernels.decorators import inlined_kernel, kernel
 from ..kernels.simd import lowest_bit
 from .lanes import ADDERS, N_CODES, STEP, WIDEST, add_bins, code_at, other_codes, scan_bins
 
@@ -159,7 +159,7 @@ def n_slots(lanes: int) -> int:
     return max(1, lanes // WIDEST)
 
 
-@kernel
+@inlined_kernel
 def block_of(sums: np.ndarray, label: int, lanes: int, apart: bool) -> np.ndarray:
     """The part of a histogram for the labels from `label` on; its slots are so far `apart`."""
     slot, width = min(label // WIDEST, n_slots(lanes) - 1), min(WIDEST, lanes - label)

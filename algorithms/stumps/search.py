@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.arrays import read_only
-from ..kernels.decorators import kernel
+from ..kernels.decorators import borrowing_kernel, inlined_kernel, kernel
 from ..kernels.loops import for_each
 from .histograms import (
     ALL_CODES,
@@ -46,13 +46,13 @@ __all__ = [
 ]
 
 
-@kernel
+@inlined_kernel
 def _scratch(work):
     """Edges by cut, and sums of a block's labels: the end of a chunk's memory."""
     return work[-N_CODES:], work[-N_CODES - WIDEST : -N_CODES]
 
 
-@kernel
+@borrowing_kernel
 def _search_chunk(c, columns, features, weights, total, work, edges, cuts):
     n_chunks, lanes = work.shape[0], total.shape[0]
     size, apart = COLUMNS * n_slots(lanes) * SLOT, COLUMNS * SLOT
@@ -126,7 +126,7 @@ def _work_space(n_chunks: int, lanes: int) -> np.ndarray:
     return work
 
 
-@kernel
+@borrowing_kernel
 def _gather_column(q, columns, features, rows, out):
     column = columns[features[q]]
     for s in range(rows.shape[0]):

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.arrays import read_only
-from ..kernels.decorators import kernel
+from ..kernels.decorators import borrowing_kernel, kernel
 from ..kernels.loops import for_each
 from ..kernels.simd import LANES, count_below, lowest_bit, reachable_leaves
 from .categorical_forest import CategoricalForest
@@ -155,7 +155,7 @@ def fill_tiles(
     for_each(_fill_wanted, tiles.shape[0], True, captured)
 
 
-@kernel
+@borrowing_kernel
 def _pack_tile(tile, old, places, n_coded, new):
     first = tile * LANES
     n_lanes = min(LANES, places.shape[0] - first)
@@ -219,7 +219,7 @@ def _score_tile(forest, first_tree, last_tree, codes, words, out, first_row):
                 out[row + 2, column], out[row + 3, column] = c, d
 
 
-@kernel
+@borrowing_kernel
 def _score_part(part, forest, first_tree, last_tree, tiles, wanted, words, out):
     n_tiles, n_parts = tiles.shape[0], words.shape[0]
     for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):

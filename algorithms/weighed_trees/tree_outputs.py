@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimators.rows import all_finite
-from ..kernels.decorators import kernel, threads
+from ..kernels.decorators import borrowing_kernel, kernel, threads
 from ..kernels.loops import for_each
 from ..trees.forest import Forest
 from ..trees.predictor import leaf_of, numbered_leaves
@@ -149,7 +149,7 @@ def tree_outputs(forest: Forest, X: np.ndarray, n_threads: int) -> TreeOutputs:
     return TreeOutputs(codes, values, n_threads)
 
 
-@kernel
+@borrowing_kernel
 def _leaf_codes_of_tile(tile, forest, number, X, codes):
     n_trees, n_rows = codes.shape
     for t in range(n_trees):
@@ -263,7 +263,7 @@ def _correlate_pairs(pairs, values, v, out):
     for_each(_correlate_pair, pairs.shape[0], True, (pairs, values, v, out))
 
 
-@kernel
+@borrowing_kernel
 def _expand_tree(j, codes, values, trees, first, out):
     t = trees[j]
     for i in range(out.shape[1]):

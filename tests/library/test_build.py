@@ -105,7 +105,14 @@ def test_what_the_wheel_says_of_itself(wheel):
         (line, 'extra == "distributed"') for line in suite["dependencies"] if "dask" in line
     ]
     assert set(needed) <= set(suite["dependencies"])
-    imported = {"numpy", "scipy", "sklearn", "numba", "threadpoolctl"}  # llvmlite is numba's
+    imported = {
+        "numpy",
+        "scipy",
+        "sklearn",
+        "numba",
+        "threadpoolctl",
+        "filelock",
+    }  # llvmlite is numba's
     third = {name.split(".")[0] for path in (ROOT / "algorithms").rglob("*.py")
              for name in imported_by(path.read_text("utf-8"))}  # fmt: skip
     assert third - sys.stdlib_module_names - {"llvmlite"} <= imported
