@@ -627,7 +627,7 @@ def of_model(**changes):
         (of_model(**{"class": "EarlyExit"}), "its model is of class EarlyExit, not one of"),
         (of_model(**{"class": ["GBRT"]}), "class in its header must be the name of a class"),
         (of_model(**{"class": "GBRTClassifier"}), "classes if it is a classifier"),
-        (of_model(n_estimators=7), r"in its GBRTRegressor, it must hold 1 tree.s. for each of 7"),
+        (of_model(n_estimators=7), "its array tree is for 25 trees, where its header has 7"),
         (of_model(params={"max_bins": 1}), "in its GBRTRegressor, .*max_bins must be"),
     ],
 )

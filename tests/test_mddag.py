@@ -408,6 +408,14 @@ def test_another_models_policy(data, tmp_path):
     MDDAGClassifier._from_file(header, arrays)
     with pytest.raises(ValueError, match="its policy is that of other base classifiers"):
         MDDAGClassifier._from_file(header | {"fingerprint": other["fingerprint"]}, arrays)
+    for n_bins in (None, [101], {"a": 1}):
+        with pytest.raises(ValueError, match="n_bins must be a whole number from 1 to 65536"):
+            MDDAGClassifier._from_file(
+                header | {"params": header["params"] | {"n_bins": n_bins}}, arrays
+            )
+    values = np.where(arrays["values"] == 0, 0.0, 1.7e308)
+    with pytest.raises(ValueError, match="are too small or too large: inf in all"):
+        MDDAGClassifier._from_file(header, arrays | {"values": values})
 
 
 # --- constant votes ------------------------------------------------------------------------------

@@ -31,9 +31,11 @@ def load_model(path: StrPath) -> Any:
 
     Raises
     ------
+    TypeError
+        If the path is none.
     ValueError
         If the file is damaged, of a class that this package does not have, of a newer version, or
-        holds what no fit can have left.
+        holds what no fit can have left; or if it is no file.
     FileNotFoundError
         If there is none.
 

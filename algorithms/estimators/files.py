@@ -39,7 +39,7 @@ from .parameters import checked_parameters
 
 MOST_FEATURES = 2**24  # a row of them is 128 MB
 _MOST_CHARACTERS = 2**26  # of all class names, each as long as the longest
-_MOST_PADDING = 2**20  # beyond, names are objects: an array of text would be larger than its file
+_LITTLE_PADDING = 2**20  # of names; beyond, an array of text would be much larger than its file
 
 # Parameters whose dicts and Series say which column, or group, a value belongs to.
 _MATCHED_BY_NAME = (
@@ -56,7 +56,7 @@ _INFINITE = {"inf": math.inf, "-inf": -math.inf}  # JSON has no infinity
 # What classes are in JSON, by the kind of their dtype, and in an array that becomes that list.
 _KINDS_OF_CLASSES = {"b": bool, "i": int, "u": int, "f": float, "m": int, "M": int}
 _DTYPES_OF_CLASSES = (
-    r"[<>|=]?(b1|[iu][1248]|f[248]|f12|f16|[mM]8\[[1-9]?\d{0,5}(Y|M|W|D|h|m|[munpfa]?s)\])"
+    r"[<>|=]?(b1|[iu][1248]|f[248]|f12|f16|[mM]8\[[1-9]?\d{0,5}(Y|M|W|D|h|m|[munpfa]?s)\]|m8)"
 )
 _LISTED_AS = {"f": np.float64, "m": np.int64, "M": np.int64}
 
@@ -216,8 +216,8 @@ def restored_classes(stored: Mapping) -> np.ndarray:
         n_characters = len(values) * max(map(len, values))
         if n_characters > _MOST_CHARACTERS:
             raise ValueError("its classes have too long names")
-        # An array of text has no NUL at an end.
-        if n_characters > _MOST_PADDING or any(value.endswith("\0") for value in values):
+        padded = n_characters > _LITTLE_PADDING + 8 * sum(map(len, values))
+        if padded or any(value.endswith("\0") for value in values):  # which an array cuts off
             dtype = np.dtype(object)
     try:
         classes = np.array(values, dtype=dtype)

@@ -22,6 +22,7 @@ from algorithms.catalogue import load_model
 from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.estimators import archives
+from algorithms.estimators.files import restored_classes, stored_classes
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
@@ -189,6 +190,34 @@ def test_functions_are_not_saved(tmp_path):
     with pytest.raises(ValueError, match="Cannot save a model whose eval_metric is <function"):
         model.save(tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "classes",
+    [
+        np.array(["2026-11-28", "2026-11-29"], dtype=">M8[25s]"),
+        np.array([-1, 3], dtype="m8[ns]"),
+        np.array([-1, 3], dtype=np.longdouble),
+        np.array(["", "a\0", "a\nb", "\ud800"], dtype=object),
+        np.array([*map(str, range(1000, 3000)), "z" * 2**14], dtype=object),  # padded: 128 MB
+    ],
+)
+def test_classes_of_every_kind_are_written(classes):
+    stored = json.loads(json.dumps(stored_classes(classes)))
+    tracemalloc.start()
+    restored = restored_classes(stored)
+    assert tracemalloc.get_traced_memory()[1] < 2**20
+    tracemalloc.stop()
+    assert restored.dtype == classes.dtype
+    np.testing.assert_array_equal(restored, classes)
+
+
+def test_classes_that_a_file_would_hold_as_others():
+    with pytest.raises(ValueError, match="classes are numbers beyond float64"):
+        stored_classes(np.array([2**53, 2**53 + 1], dtype=np.longdouble))
+    for dtype in ("<f12", "<M8[3]", "O", "|S3"):
+        with pytest.raises(ValueError, match="have the unknown dtype"):
+            restored_classes({"dtype": dtype, "values": [0, 1]})
 
 
 def test_a_missing_folder(tmp_path):
