@@ -108,9 +108,7 @@ def _named(declared: Declared, name: str) -> str:
         known = ", ".join(sorted({*declared, *(id_ for _, id_ in ids)}))
         raise click.UsageError(f"There is no primary claim {name!r}. There are: {known}.")
     if len(found) > 1:
-        raise click.UsageError(
-            f"Several papers have a claim {name!r}: say {' or '.join(found)}, or both."
-        )
+        raise click.UsageError(f"Several papers have a claim {name!r}: say {' or '.join(found)}.")
     return found[0]
 
 

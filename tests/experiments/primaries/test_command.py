@@ -266,7 +266,7 @@ def test_sets_are_kept_beside_each_other(tmp_path):
     [
         ("toy-worse", "There are: other, other-better, toy, toy-better, toy-much-better."),
         ("worse", "There are: other, other-better, toy, toy-better, toy-much-better."),
-        ("better", "Several papers have a claim 'better': say toy-better or other-better, or both"),
+        ("better", "Several papers have a claim 'better': say toy-better or other-better."),
     ],
 )
 def test_an_unknown_claim_is_a_wrong_command(toy, run, name, said):
