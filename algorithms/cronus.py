@@ -39,6 +39,7 @@ from .exits.parameters import ESTIMATOR, POSITIVE_WEIGHT, PRICED_CLASSES
 from .exits.responses import Responses, check_classes
 from .inputs.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .weighed_trees.mixed_norms import Stage, smoothing_of, solve_stage, without_traces
+from .weighed_trees.savings import warn_if_nothing_is_saved
 from .weighed_trees.soft_objective import (
     Soft,
     Weights,
@@ -221,6 +222,11 @@ class CronusClassifier(CascadeClassifier):
         ------
         ValueError
             If an input or a parameter does not fit.
+
+        Warns
+        -----
+        NothingSavedWarning
+            If each row pays for all features; the message names a `tradeoff` that would save some.
         """
         options = checked_parameters(self)
         X, y, signs, weights = self._read_rows(X, y, sample_weight, query_id)
@@ -234,6 +240,9 @@ class CronusClassifier(CascadeClassifier):
             soft = self._problem(priced, X, signs, weights, options)
             starts = [] if start is None else [_cascade_of(start)]
             self._learn(soft, options, starts)
+            if options["max_cycles"]:
+                inflation = options["tradeoff_decay"] ** (options["n_stages"] - 1)
+                warn_if_nothing_is_saved(soft, self._optimised_, inflation)
         self.estimator_ = fitted
         self._set_up(responses, *self._optimised_)
         return self

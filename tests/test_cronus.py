@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 import itertools
 import math
+import re
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.datasets import load_breast_cancer
 from sklearn.exceptions import NotFittedError
 from sklearn.frozen import FrozenEstimator
 from sklearn.metrics import roc_auc_score
@@ -20,6 +23,7 @@ from algorithms.exits import walk as walking
 from algorithms.gbrt import GBRTRegressor
 from algorithms.kernels import decorators
 from algorithms.weighed_trees import mixed_norms, soft_objective
+from algorithms.weighed_trees.savings import NothingSavedWarning
 from algorithms.weighed_trees.tree_outputs import TreeOutputs, tree_outputs
 from algorithms.weighed_trees.tree_prices import tree_prices
 from reference import cascades, cronus
@@ -596,6 +600,59 @@ def test_trees_looked_up_two_at_a_time_answer_the_same(n_trees, n_rows):
     np.testing.assert_array_equal(alone.correlations(v), paired.correlations(v))
     large = outputs._replace(values=np.zeros((n_trees, 17)))
     assert large.paired() is large  # a byte holds two codes below 16
+
+
+def priced(model, X, prices):
+    """What rows pay for features until their exits, and what all would that the trees use."""
+    used = uses_of(model._responses_.forest, X.shape[1]).any(axis=1)
+    return model.forest_cost_until_exit(X, tree_cost=0.0).mean(), math.fsum(prices[used])
+
+
+@pytest.mark.parametrize("case", ["defaults", "one stage", "three stages"])
+def test_who_saves_nothing_is_told_a_tradeoff_that_would_save(case):
+    X, y, _ = draw(0)
+    prices, model = PRICES, CronusClassifier(trees(), tradeoff=1e-7, n_stages=3)
+    if case == "defaults":  # 100 trees, and λ of the paper for 5,000
+        X, y = load_breast_cancer(return_X_y=True)
+        prices, model = np.ones(30), CronusClassifier()
+    model.set_params(feature_costs=prices, **({"n_stages": 1} if case == "one stage" else {}))
+    with pytest.warns(NothingSavedWarning, match="saves no feature.* is too little") as caught:
+        model.fit(X, y)
+    paid, whole = priced(model, X, prices)
+    assert paid == pytest.approx(whole)
+    said = re.search(
+        r"With tradeoff=(\S+) its first stage pays (\S+) of (\S+)\.", str(caught[0].message)
+    )
+    tradeoff, first, of = map(float, said.groups())
+    assert tradeoff > model.tradeoff
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NothingSavedWarning)
+        again = clone(model).set_params(tradeoff=tradeoff).fit(X, y)
+    assert priced(again, X, prices)[0] < paid
+    begin = again.initialised().stage_bills(tree_cost=0.0)[0]
+    assert (begin, whole) == pytest.approx((first, of), rel=1e-5)
+    assert 0 < first < of
+
+
+def test_where_nothing_can_be_saved_it_says_so():
+    """With one feature that costs anything a first stage needs all or nothing."""
+    X, y, _ = draw(0)
+    model = CronusClassifier(trees(), tradeoff=1e-7, feature_costs=[0, 0, 20, 0, 0], n_stages=2)
+    with pytest.warns(NothingSavedWarning, match="A larger one does not help: .* shallower ones"):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"tradeoff": 0.0}, {"feature_costs": None}, {"tradeoff": 10.0}, {"max_cycles": 0}],
+)
+def test_no_other_cascade_is_warned_of(options):
+    X, y, _ = draw(0)
+    tiny = {} if not options else {"tradeoff": 1e-7}
+    model = CronusClassifier(trees(), **{**SMALL, "feature_costs": PRICES, **tiny, **options})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", NothingSavedWarning)
+        model.fit(X, y)
 
 
 def test_parameters_are_documented():

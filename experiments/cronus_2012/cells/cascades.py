@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import time
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from itertools import product
 
@@ -16,6 +17,7 @@ from algorithms.cronus import CronusClassifier
 from algorithms.exits.classifier import CascadeClassifier
 from algorithms.exits.ranking import ranks_by_exit
 from algorithms.metrics import query_starts
+from algorithms.weighed_trees.savings import NothingSavedWarning
 from experiments.cell import Cell
 from experiments.cronus_2012.cells.boosting import boosting_rows, n_used
 from experiments.cronus_2012.cells.cuts import cut_anew, outputs
@@ -72,7 +74,9 @@ class Trainer:
         options |= {"tradeoff": tradeoff / given["tree_cost"], "n_threads": 1, **changed}
         model = self._make(self.trees, **options)
         classes = self.train.signs > 0
-        return model.fit(self.train.X, classes, sample_weight=self.weights, start=start)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", NothingSavedWarning)  # small λ are wanted, too
+            return model.fit(self.train.X, classes, sample_weight=self.weights, start=start)
 
     def empty_from(self, chosen: Mapping) -> int:
         """Return the steps from :data:`TOP` to the smallest λ whose last stage alone is empty.
