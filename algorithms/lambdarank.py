@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from .grid import RowWeights, sum_exponent
-from .kernels.decorators import borrowing_kernel, kernel
+from .kernels.decorators import kernel
 from .kernels.loops import for_each
 from .losses import Derivatives, Loss
 from .metrics import best_dcg, grade_gains, query_starts
@@ -37,7 +37,7 @@ def pair_exponent(largest: int) -> int:
     return min(sum_exponent(of_row), 10 + sum_exponent(of_query))
 
 
-@borrowing_kernel
+@kernel
 def _sort(scores, y, order, begin, end):
     """Bring the rows of a query into rank order, fast if little has changed since the last time."""
     for place in range(begin + 1, end):
@@ -52,7 +52,7 @@ def _sort(scores, y, order, begin, end):
         order[at] = row
 
 
-@borrowing_kernel
+@kernel
 def _query(scores, e, y, gains, inverse, discount, truncation, step, begin, end, order, g, h):
     """Sums of one query's pairs, in grid steps; return that of all sizes of lambda, twice."""
     _sort(scores, y, order, begin, end)
@@ -95,7 +95,7 @@ def _query(scores, e, y, gains, inverse, discount, truncation, step, begin, end,
     return total
 
 
-@borrowing_kernel
+@kernel
 def _derive_query(
     q, scores, e, y, gains, inverse, discount, truncation, step, starts, order, g, h, totals
 ):

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 
 from .grid import RowWeights, in_steps, value_exponent
 from .kernels.arrays import read_only
-from .kernels.decorators import borrowing_kernel, kernel
+from .kernels.decorators import kernel
 from .kernels.loops import for_each
 from .trees.histogram import MOST_PACKED, in_halves
 
@@ -63,7 +63,7 @@ def _derivatives(loss, s, y, target, factor):  # Eq. (9a), Eq. (9b)
     return s - (1.0 if y == target else 0.0), h
 
 
-@borrowing_kernel
+@kernel
 def _largest_of_chunk(c, loss, s, y, target, factor, largest):
     n, n_chunks = s.shape[0], largest.shape[0]
     top_g = top_h = 0.0
@@ -82,7 +82,7 @@ def _largest(loss, s, y, target, factor, largest):
     for_each(_largest_of_chunk, largest.shape[0], True, captured)
 
 
-@borrowing_kernel
+@kernel
 def _write_row(i, loss, s, y, target, factor, steps, hessians, gh):
     g, h = _derivatives(loss, s[i], y[i], target, factor)
     g_steps = np.int64(np.rint(g * steps[0]))

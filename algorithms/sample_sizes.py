@@ -16,7 +16,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from .edge_models import Mixtures
-from .kernels.decorators import kernel
+from .kernels.decorators import allocating_kernel, kernel
 
 _N_NODES = 192
 _REACH = -2.0, 5.0
@@ -40,7 +40,7 @@ class _Cells(NamedTuple):
     learners: np.ndarray
 
 
-@kernel
+@allocating_kernel
 def _add_components(mixtures, roots, probability, density, below, edges, learners):
     """Add up the components; `edges` and `learners` are outputs by cell."""
     weights, means, variances = mixtures
@@ -133,7 +133,7 @@ def _expected_edge(below, powers, edges, more_edges, learners, more_learners, n,
     return total
 
 
-@kernel
+@allocating_kernel
 def _expected_edges_of_one_family(cells, counts, out):
     """E[ε*] of `counts` (n_pairs,) learners, all of the pair's family."""
     below, edges, learners = cells
@@ -147,7 +147,7 @@ def _expected_edges_of_one_family(cells, counts, out):
         )
 
 
-@kernel
+@allocating_kernel
 def _greedy_counts(cells, sizes, n_learners, block, spread, counts):
     """Increments of `counts` that raise E[ε*] most, until so many learners are drawn; E[ε*].
 

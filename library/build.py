@@ -20,7 +20,7 @@ ROOT = HERE.parent
 PACKAGE = "cost_aware_boosting"
 
 # What the estimators import; how new it must be says the suite's pyproject.toml.
-NEEDED = ("numba", "numpy", "scikit-learn", "scipy", "threadpoolctl")
+NEEDED = ("filelock", "numba", "numpy", "scikit-learn", "scipy", "threadpoolctl")
 # What they import only to train on rows of several machines: the extra `distributed`.
 FOR_MANY_MACHINES = ("dask",)
 

@@ -611,7 +611,7 @@ def priced(model, X, prices):
 @pytest.mark.parametrize("case", ["defaults", "one stage", "three stages"])
 def test_who_saves_nothing_is_told_a_tradeoff_that_would_save(case):
     X, y, _ = draw(0)
-    prices, model = PRICES, CronusClassifier(trees(), tradeoff=1e-7, n_stages=3)
+    prices, model = PRICES, CronusClassifier(trees(max_leaves=2), tradeoff=1e-7, n_stages=3)
     if case == "defaults":  # 100 trees, and λ of the paper for 5,000
         X, y = load_breast_cancer(return_X_y=True)
         prices, model = np.ones(30), CronusClassifier()
@@ -644,12 +644,18 @@ def test_where_nothing_can_be_saved_it_says_so():
 
 @pytest.mark.parametrize(
     "options",
-    [{}, {"tradeoff": 0.0}, {"feature_costs": None}, {"tradeoff": 10.0}, {"max_cycles": 0}],
+    [
+        {"tradeoff": 3e-3},
+        {"tradeoff": 0.0},
+        {"feature_costs": None},
+        {"tradeoff": 10.0},
+        {"max_cycles": 0},
+    ],
 )
 def test_no_other_cascade_is_warned_of(options):
     X, y, _ = draw(0)
-    tiny = {} if not options else {"tradeoff": 1e-7}
-    model = CronusClassifier(trees(), **{**SMALL, "feature_costs": PRICES, **tiny, **options})
+    given = {**SMALL, "feature_costs": PRICES, "tradeoff": 1e-7, **options}
+    model = CronusClassifier(trees(max_leaves=2), **given)
     with warnings.catch_warnings():
         warnings.simplefilter("error", NothingSavedWarning)
         model.fit(X, y)

@@ -22,7 +22,7 @@ from ..adaboost_mh import AdaBoostMH
 from ..boosted_trees.estimator import BoostedTrees
 from ..estimators.fitting import ignore_constant_parts
 from ..exits.responses import Responses, responses_of
-from ..kernels.decorators import borrowing_kernel, kernel, resolve_n_threads, threads
+from ..kernels.decorators import kernel, resolve_n_threads, threads
 from ..kernels.loops import for_each
 from ..trees.forest import NODE_DTYPES, Forest
 from ..trees.predictor import leaf_of
@@ -198,7 +198,7 @@ def leaf_codes(base: BaseClassifiers, leaves: Leaves, X: np.ndarray, n_threads: 
     return codes
 
 
-@borrowing_kernel
+@kernel
 def _codes_of_row(i, forest, number, X, codes):
     for t in range(codes.shape[1]):
         codes[i, t] = number[leaf_of(forest, t, X, i)]

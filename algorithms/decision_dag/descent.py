@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.decorators import borrowing_kernel, small_kernel
+from ..kernels.decorators import kernel, small_kernel
 from .episodes import BadReward, Learned, Objective, totals
 from .one_score import OneScore, blocked, first_walk_of_one, one_score, visits_of_one
 from .rewards import NEVER, WRONG, World, answer, pay, quit_loss, scratch_for, set_scores
@@ -57,7 +57,7 @@ def _room(world: World) -> Walks:
     )
 
 
-@borrowing_kernel
+@kernel
 def _first_walk(world, custom, policy, walks, room):
     """Walk all rows; write scores and actions, and when what was bought."""
     n_rows, n_base = walks.taken.shape
@@ -92,7 +92,7 @@ def _note(world, i, j, bought):
             bought[i, item] = min(bought[i, item], j)
 
 
-@borrowing_kernel
+@kernel
 def _rest(world, custom, policy, i, j, g, ran, owned, stamp, bought, since, room):
     """Loss and price of row i from base classifier j on, by the policy; g is used up."""
     n_base, steps = policy.shape[0], np.int64(0)
@@ -110,7 +110,7 @@ def _rest(world, custom, policy, i, j, g, ran, owned, stamp, bought, since, room
     return quit_loss(world.losses, custom, g, i, room), steps
 
 
-@borrowing_kernel
+@kernel
 def _visits(world, custom, policy, j, copies, walks, stamp, scratch):
     """What each action at base classifier j leads to, for all rows that come there.
 
@@ -151,7 +151,7 @@ def _visits(world, custom, policy, j, copies, walks, stamp, scratch):
     return stamp
 
 
-@borrowing_kernel
+@kernel
 def _decide(loss_step, beta_step, j, policy, walks):
     """Let each cell at base classifier j take its best action.
 

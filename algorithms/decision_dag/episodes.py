@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.decorators import borrowing_kernel, small_kernel
+from ..kernels.decorators import kernel, small_kernel
 from ..kernels.pcg64 import next_below, next_double, put_back, words_of
 from .one_score import (
     TOGETHER,
@@ -94,7 +94,7 @@ class BadReward(ValueError):
     """A reward of the user's is no number, or too large."""
 
 
-@borrowing_kernel
+@kernel
 def _follow(world, custom, policy, begin, end, lost, paid, wrong, scratch):
     """Let rows follow a policy; write what each loses and pays, and whether it is an error."""
     g, room, owned, bought = scratch
@@ -156,7 +156,7 @@ def _choose(q, net, j, cell, exploration, draws):
     return best_action(q, net, j, cell)
 
 
-@borrowing_kernel
+@kernel
 def _episodes(
     world, custom, rows, q, net, beta_step, loss_step, rate, decay, exploration, off_policy, draws,
     path, changes, scratch,

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.decorators import borrowing_kernel, small_kernel
+from ..kernels.decorators import kernel, small_kernel
 from ..kernels.pcg64 import next_below, next_double
 from ..kernels.simd import prefetch
 from .rewards import CUSTOM, SPAN_BITS, Losses, World, is_error_of_score, loss_of_score
@@ -88,7 +88,7 @@ def _bin(f, n_bins):
     return min(max((f * n_bins) >> SPAN_BITS, 0), n_bins - 1)
 
 
-@borrowing_kernel
+@kernel
 def follow_one(
     world: OneScore,
     policy: NDArray[np.int8],
@@ -184,7 +184,7 @@ def _best_action(flat, place):
     return quits << 1 | skips & quits - 1
 
 
-@borrowing_kernel
+@kernel
 def episodes_of_one(
     world: OneScore,
     rows: Any,
@@ -268,7 +268,7 @@ def _rest(leaves, values, n_bins, policy, i, j, f):
     return f, n_evaluated
 
 
-@borrowing_kernel
+@kernel
 def first_walk_of_one(
     world: OneScore,
     policy: NDArray[np.int8],
@@ -295,7 +295,7 @@ def first_walk_of_one(
         lost[i] = loss_of_score(world.losses, f[i] - _HALF + world.initial, i)
 
 
-@borrowing_kernel
+@kernel
 def visits_of_one(
     world: OneScore,
     policy: NDArray[np.int8],

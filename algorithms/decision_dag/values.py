@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.decorators import borrowing_kernel, small_kernel
+from ..kernels.decorators import kernel, small_kernel
 from .rewards import SPAN_BITS
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def best_action(q: NDArray[np.float64], net: Gaussians | None, j: int, cell: int
     return best
 
 
-@borrowing_kernel
+@kernel
 def greedy(q: NDArray[np.float64], net: Gaussians | None, policy: NDArray[np.int8]) -> None:
     """Write the policy of the largest values."""
     for j in range(policy.shape[0]):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from ..costs import GridPrices
-from ..kernels.decorators import borrowing_kernel
+from ..kernels.decorators import kernel
 from ..trees.predictor import charge_tree, next_node
 from .base_classifiers import BaseClassifiers
 from .rewards import Cells
@@ -126,7 +126,7 @@ class Steps(NamedTuple):
     evaluates: np.ndarray  # (n_base,) bool
 
 
-@borrowing_kernel
+@kernel
 def next_base(
     cells: Cells, policy: NDArray[np.int8], j: int, g: NDArray[np.int64], ran: int
 ) -> int:
@@ -142,7 +142,7 @@ def next_base(
     return j
 
 
-@borrowing_kernel
+@kernel
 def _walk(forest, answers, n_parts, cells, policy, X, g, evaluations, path):
     """Send rows through the DAG; write scores, and paths if there is room for them."""
     for i in range(X.shape[0]):
@@ -170,7 +170,7 @@ def _walk(forest, answers, n_parts, cells, policy, X, g, evaluations, path):
                 path[i, j] = True
 
 
-@borrowing_kernel
+@kernel
 def _charge(forest, n_parts, prices, X, starts, evaluated, first, used, paid):
     """Charge rows for base classifiers on their paths, numbered from a first one."""
     for i in range(X.shape[0]):

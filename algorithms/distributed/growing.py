@@ -53,7 +53,8 @@ def _scan(training, memory, node, slot):
 def _take_root(training, memory, penalty, sums, told, hessian):
     """Put down what is told of the root, and rank its splits."""
     nodes, root = memory.nodes, np.int64(0)
-    nodes.sums[root] = sums
+    for k in range(3):
+        nodes.sums[root, k] = sums[k]
     _read_histogram(memory.hists, nodes.slot[root], told, hessian)
     _scan(training, memory, root, nodes.slot[root])
     grower.rank(training, nodes, penalty, root)
@@ -104,7 +105,8 @@ def _take_leaves(training, memory, node, leaves, n_told, sums, told, hessian):
     for k in range(3):
         if n_told == 1 and nodes.sums[small, k] != sums[k]:
             return False
-    nodes.sums[small] = sums
+    for k in range(3):
+        nodes.sums[small, k] = sums[k]
     grower.share_out(nodes, node, small, large)
     if n_told == 0:
         return True

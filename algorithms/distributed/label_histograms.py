@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.arrays import read_only
-from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.decorators import allocating_kernel, kernel
 from ..kernels.loops import for_each
 from ..stumps.histograms import (
     COLUMNS,
@@ -45,7 +45,7 @@ def _tell(sums, apart, lanes, n_labels, out):
         block[:] = 0
 
 
-@borrowing_kernel
+@kernel
 def _tell_dense_chunk(c, columns, features, weights, lanes, n_labels, begins, work, out):
     n_chunks, apart = work.shape[0], COLUMNS * SLOT
     stop, sums = features.shape[0] * (c + 1) // n_chunks, work[c]
@@ -66,7 +66,7 @@ def _tell_dense(columns, features, weights, lanes, n_labels, begins, work, out):
     for_each(_tell_dense_chunk, work.shape[0], True, captured)
 
 
-@kernel
+@allocating_kernel
 def _tell_sparse_chunk(c, columns, features, defaults, weights, total, n_labels, begins, work, out):
     n_chunks, lanes = work.shape[0], total.shape[0]
     stop, sums = features.shape[0] * (c + 1) // n_chunks, work[c]
@@ -115,7 +115,7 @@ def tell_histograms(
             out[begins[place] : begins[place + 1]] = told[to[i] : to[i + 1]]
 
 
-@borrowing_kernel
+@kernel
 def _mark_codes_of_column(m, columns, present):
     for i in range(columns.shape[1]):
         present[m, columns[m, i]] = True
@@ -130,7 +130,7 @@ def mark_codes(columns: NDArray[np.uint8], present: NDArray[np.bool_]) -> None:
 # --- where `fit` was called ---------------------------------------------------------------------
 
 
-@kernel
+@allocating_kernel
 def _best_cuts(told, begins, total, edges, cuts, of_labels):
     n_labels = total.shape[0]
     rest = np.empty(n_labels, dtype=np.int64)

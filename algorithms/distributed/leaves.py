@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.decorators import kernel
 from ..kernels.loops import for_each
 from ..trees import histogram
 from ..trees.grower import collect_sums, pay_for, plant, split_leaf
@@ -53,7 +53,7 @@ def divide_leaf(
     pay_for(training, memory, penalty, node, small, large)
 
 
-@borrowing_kernel
+@kernel
 def _build_tile(tile, layout, rows, start, stop, gh, hists):
     histogram.build(layout, tile, rows, start, stop, gh, hists, 0, 0)
 

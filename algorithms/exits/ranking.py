@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.decorators import kernel
 from ..kernels.loops import for_each
 
 _FEW = 8  # among so many the best are found sooner by insertion
@@ -65,7 +65,7 @@ def _kth_largest_of_ends(values, k, sign, best):
     return sign * best[k - 1]
 
 
-@borrowing_kernel
+@kernel
 def _near_kth_largest_of_query(q, scores, starts, k, margin, scratch, stays):
     begin, end = starts[q], starts[q + 1]
     if k[q] < 1 or k[q] >= end - begin:

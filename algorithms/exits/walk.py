@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.decorators import borrowing_kernel, kernel, resolve_n_threads, threads
+from ..kernels.decorators import kernel, resolve_n_threads, threads
 from ..kernels.loops import for_each
 from ..kernels.simd import LANES
 from ..trees.predictor import leaf_of
@@ -64,7 +64,7 @@ def weighted_stages(responses: Responses, stops: list[int], weights: np.ndarray)
     return Stages(responses, np.array(stops, dtype=np.int64), tiled, weights)
 
 
-@borrowing_kernel
+@kernel
 def _walk_row(j, forest, first_tree, last_tree, contributions, X, rows, places, out):
     place = places[j]
     for t in range(first_tree, last_tree):
@@ -78,7 +78,7 @@ def _walk_rows(forest, first_tree, last_tree, contributions, X, rows, places, ou
     for_each(_walk_row, places.shape[0], True, captured)
 
 
-@borrowing_kernel
+@kernel
 def _weigh_row(
     j, forest, first_tree, last_tree, contributions, X, rows, places, weights, first_score, out
 ):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.decorators import allocating_kernel, kernel
 
 
 class Closure(NamedTuple):
@@ -70,7 +70,7 @@ def _lay_out(closure, flow):
             flow.turn[j] += 1
 
 
-@borrowing_kernel
+@kernel
 def _n_arcs(closure, flow, v):
     """How many arcs leave a vertex but for that to the sink: parent, two children, purchases."""
     n_splits = closure.gain.shape[0]
@@ -79,7 +79,7 @@ def _n_arcs(closure, flow, v):
     return closure.start[v - n_splits + 1] - closure.start[v - n_splits]
 
 
-@borrowing_kernel
+@kernel
 def _head(closure, flow, v, arc):
     """Vertex that an arc leads to, -1 if there is none or nothing fits through it."""
     n_splits = closure.gain.shape[0]
@@ -96,7 +96,7 @@ def _head(closure, flow, v, arc):
     return n_splits + flow.buyer[flow.own_edges[flow.own_start[v] + arc - 3]]
 
 
-@borrowing_kernel
+@kernel
 def _reach(closure, flow):
     """Levels of all vertices in the residual graph; return whether the sink is within reach."""
     flow.level[:] = -1
@@ -119,7 +119,7 @@ def _reach(closure, flow):
     return found_sink
 
 
-@borrowing_kernel
+@kernel
 def _room(closure, flow, v, arc):
     """How much fits through an arc that goes back; -1 if there is no limit."""
     n_splits = closure.gain.shape[0]
@@ -128,7 +128,7 @@ def _room(closure, flow, v, arc):
     return flow.to_parent[_head(closure, flow, v, arc)] if 0 < arc < 3 else -1
 
 
-@borrowing_kernel
+@kernel
 def _send(closure, flow, v, arc, amount):
     """Send an amount through an arc."""
     n_splits = closure.gain.shape[0]
@@ -142,7 +142,7 @@ def _send(closure, flow, v, arc, amount):
         flow.along[flow.own_edges[flow.own_start[v] + arc - 3]] += amount
 
 
-@borrowing_kernel
+@kernel
 def _augment(closure, flow, length):
     """Send what fits from the first vertex of the path (in `queue`) to the sink.
 
@@ -164,7 +164,7 @@ def _augment(closure, flow, length):
     return goes_on if flow.offered[flow.queue[0]] > 0 else -1
 
 
-@borrowing_kernel
+@kernel
 def _block(closure, flow):
     """Send flow along shortest paths until none is left."""
     flow.turn[:] = 0
@@ -235,7 +235,7 @@ def smallest_optimum(closure: Closure, q: int, p: int) -> np.ndarray:
     return kept
 
 
-@kernel
+@allocating_kernel
 def best_free(gain: np.ndarray, parent: np.ndarray, allowed: np.ndarray, kept: np.ndarray) -> None:
     """Smallest closed set among `allowed` with the largest gain, where nothing costs anything."""
     n_splits = gain.shape[0]

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.decorators import kernel
 from ..trees.forest import Forest
 from ..trees.predictor import next_node
 
@@ -49,7 +49,7 @@ class _Seen(NamedTuple):
     met: np.ndarray  # (n_marks,) int64: marks of this row, in the order they were met
 
 
-@borrowing_kernel
+@kernel
 def _place(keys, key):
     """Place of a key in the hash table, or the free place where it belongs."""
     mask = keys.shape[0] - 1
@@ -69,7 +69,7 @@ def _enter(trie, n_states, n_splits):
             trie.keys[place], trie.states[place] = key, state
 
 
-@borrowing_kernel
+@kernel
 def _meet(trie, n_states, n_splits, seen, mark, split, row, n_met):
     """Add a split to the row's set of a mark; return the numbers of states and of marks met."""
     if seen.in_row[mark] != row:

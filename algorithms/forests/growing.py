@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.decorators import allocating_kernel, kernel
 from ..trees.binning import bin_edges
 from ..trees.forest import Forest
 
@@ -68,7 +68,7 @@ class _Room(NamedTuple):
     order: np.ndarray  # (n_features,) int64
 
 
-@borrowing_kernel
+@kernel
 def impurity(counts: np.ndarray, n: int, rules: Rules) -> float:
     """F(S) of class counts (n_classes,), int64, and their sum n: threshold-Pairs, or n·H(S)."""
     if rules.kind == ENTROPY:
@@ -91,7 +91,7 @@ def impurity(counts: np.ndarray, n: int, rules: Rules) -> float:
     return value
 
 
-@borrowing_kernel
+@kernel
 def _class_counts(data, bag, rows, start, stop, total):
     """Count a node's rows by class into `total`, and return their sum."""
     total[:] = 0
@@ -103,7 +103,7 @@ def _class_counts(data, bag, rows, start, stop, total):
     return n
 
 
-@borrowing_kernel
+@kernel
 def _best_cut(data, feature, bag, room, start, stop, n, rules):
     """(Largest F(child), cut) of a feature's best threshold; cut -1 if all rows share a bin."""
     codes, hist, weight = data.codes[feature], room.hist, room.weight
@@ -135,7 +135,7 @@ def _best_cut(data, feature, bag, room, start, stop, n, rules):
     return best, best_cut
 
 
-@kernel
+@allocating_kernel
 def _draw(order, n_drawn, rng):
     """Put the features to look at, ascending, at the front."""
     n_features = order.shape[0]

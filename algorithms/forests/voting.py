@@ -18,7 +18,7 @@ from ..estimators.threads import threads_of
 from ..estimators.validation import validate_data
 from ..inputs.types import EvalSet
 from ..kernels.arrays import read_only
-from ..kernels.decorators import borrowing_kernel, kernel, threads
+from ..kernels.decorators import kernel, threads
 from ..kernels.loops import for_each
 from ..metering.importances import gain_shares
 from ..metering.trees import MeteredTrees
@@ -34,7 +34,7 @@ VOTE = choice(
 )
 
 
-@borrowing_kernel
+@kernel
 def _add_votes_to_row(i, forest, first, end, X, votes, scores):
     for t in range(first, end):
         leaf = leaf_of(forest, t, X, i)

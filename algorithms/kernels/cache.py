@@ -325,7 +325,7 @@ class _Files(IndexDataCacheFile):
             file.write(content)
 
 
-_PATIENCE = 60.0  # seconds for which another process may compile a kernel that is needed here
+_PATIENCE = 300.0  # seconds for which another process may compile a kernel that is needed here
 
 
 @functools.cache

@@ -95,8 +95,21 @@ def _compiled(py_func, **options):
 
 
 def kernel(py_func: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function; the project's decorator."""
-    return _compiled(py_func)
+    """Compile a function that makes no array; the project's decorator.
+
+    References to arrays are not counted, as whoever calls it holds them: one by one for each array
+    in each tuple, that takes as long as a short loop. It may take views of its arguments but cannot
+    return one.
+    """
+    return _compiled(py_func, _nrt=False)
+
+
+def allocating_kernel(py_func: Callable[P, R]) -> Callable[P, R]:
+    """Compile a function that counts who holds arrays, as it makes one, or returns one.
+
+    An error with a computed argument is such an object, too.
+    """
+    return _compiled(py_func, _nrt=True)
 
 
 def inlined_kernel(py_func: Callable[P, R]) -> Callable[P, R]:
@@ -104,17 +117,8 @@ def inlined_kernel(py_func: Callable[P, R]) -> Callable[P, R]:
     return _compiled(py_func, inline="always")
 
 
-def borrowing_kernel(py_func: Callable[P, R]) -> Callable[P, R]:
-    """Compile a function that counts no references to its arrays: who calls it holds them.
-
-    Counting them, one by one for each array in each tuple, takes as long as a short loop. Such a
-    function takes views of its arguments, but neither makes an array nor returns one.
-    """
-    return _compiled(py_func, _nrt=False)
-
-
 def small_kernel(py_func: Callable[P, R]) -> Callable[P, R]:
-    """Compile a borrowing function that LLVM makes part of each kernel that calls it.
+    """Compile a kernel that LLVM makes part of each kernel that calls it.
 
     A call hands over every number of every array of every tuple, forty for the losses of a decision
     process alone: more than a short function does.

@@ -24,7 +24,7 @@ from ..estimators.parameters import check_number
 from ..exits.classifier import CascadeClassifier
 from ..exits.exit_rules import documents_stay
 from ..exits.hard_exits import Exits
-from ..kernels.decorators import kernel
+from ..kernels.decorators import allocating_kernel
 from ..metering.trees import MeteredTrees, tested_features
 from ..trees.categorical_forest import refuse_sets
 from ..trees.forest import Forest
@@ -311,7 +311,7 @@ def _answers_of(base, j: int) -> np.ndarray | None:
     return answers
 
 
-@kernel
+@allocating_kernel
 def _cells_of(cells, states):
     """Cell of each of some states (scores, and sizes of what was evaluated)."""
     found = np.empty(states.shape[0], dtype=np.int64)

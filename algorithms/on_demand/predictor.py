@@ -33,7 +33,7 @@ from ..early_exit import Exits as EarlyExits
 from ..estimators.parameters import check_whole_number
 from ..exits.hard_exits import Exits
 from ..inputs.types import FeatureCosts
-from ..kernels.decorators import kernel
+from ..kernels.decorators import allocating_kernel, kernel
 from ..metering.trees import from_bits
 from ..trees.predictor import next_node
 from .functions import Source, check_answer, check_rows, sources, take
@@ -76,7 +76,7 @@ def _next_tree(dag, t, node, scores):
     return _tree_from(dag, j + 1, scores)
 
 
-@kernel
+@allocating_kernel
 def _tree_from(dag, j, scores):
     """Give the first tree of the next base classifier, from j on, that a row evaluates."""
     n_columns = dag.answers.shape[1]

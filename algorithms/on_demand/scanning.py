@@ -17,13 +17,7 @@ import numpy as np
 
 from ..decision_dag.rewards import SPAN_BITS
 from ..estimators.parameters import check_number, check_whole_number
-from ..kernels.decorators import (
-    borrowing_kernel,
-    kernel,
-    resolve_n_threads,
-    small_kernel,
-    threads,
-)
+from ..kernels.decorators import allocating_kernel, kernel, resolve_n_threads, small_kernel, threads
 from ..kernels.loops import for_each
 from ..stumps.haar import (
     HaarFeatures,
@@ -101,7 +95,7 @@ def _intersection_over_union(box: np.ndarray, boxes: np.ndarray) -> np.ndarray:
     return common / (sizes[0] + sizes[1] - common)
 
 
-@borrowing_kernel
+@kernel
 def _scan_row_by_sum(i, images, window, stumps, follow, places, scores, left, evaluations):
     tops, lefts = places
     n_stumps = follow.vote.shape[0]
@@ -134,7 +128,7 @@ def _scan_sum(images, window, stumps, follow, places, scores, left, evaluations)
     for_each(_scan_row_by_sum, places[0].shape[0], True, captured)
 
 
-@kernel
+@allocating_kernel
 def _scan_row_by_stages(i, images, window, stumps, follow, places, scores, left, evaluations):
     tops, lefts = places
     n_stages = follow.constant.shape[0]
@@ -199,7 +193,7 @@ def _pass_stump(images, stumps, answer, jump, cells, split, deviation, g, row, w
     return np.int64(jump[np.uintp(t + 1), np.uintp(cell)])
 
 
-@kernel
+@allocating_kernel
 def _scan_row_by_policy(i, images, window, stumps, follow, places, scores, left, evaluations):
     """A few windows take turns, as where one goes next is known late.
 
@@ -416,7 +410,7 @@ def shrunk(picture: np.ndarray, shape: tuple[int, int]) -> np.ndarray:
     return small
 
 
-@kernel
+@allocating_kernel
 def _shrink(picture, small):
     """Fill the smaller picture. A pixel has as many parts down and across as there are new ones."""
     (height, width), (n_down, n_across) = picture.shape, small.shape

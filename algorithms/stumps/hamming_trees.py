@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.decorators import borrowing_kernel, kernel, threads
+from ..kernels.decorators import kernel, threads
 from ..kernels.loops import for_each
 from ..trees.forest import Forest
 from ..trees.predictor import leaf_of
@@ -69,7 +69,7 @@ class HammingTrees(NamedTuple):
             yield scores
 
 
-@borrowing_kernel
+@kernel
 def _add_votes_to_row(i, values, forest, steps, first, last, scores):
     for t in range(first, last):
         leaf = leaf_of(forest, t, values, i)

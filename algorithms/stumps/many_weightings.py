@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..kernels.arrays import read_only
-from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.decorators import kernel
 from ..kernels.loops import for_each
 from .histograms import COLUMNS, SLOT, fill
 from .lanes import N_CODES, WIDEST
@@ -42,7 +42,7 @@ def _best_cuts(sums, total, rest, edges, cuts):
                 edges[k], cuts[k] = rest[k], code
 
 
-@borrowing_kernel
+@kernel
 def _search_chunk(c, columns, weights, total, work, edges, cuts):
     n_chunks, n_features = work.shape[0], columns.shape[0]
     sums, rest = work[c, : COLUMNS * SLOT], work[c, COLUMNS * SLOT :]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..grid import unit_exponent
-from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.decorators import kernel
 from ..kernels.loops import for_each
 from .search import n_lanes, totals
 
@@ -93,7 +93,7 @@ def example_weights(
     return ExampleWeights(None, logs, unit.total, per_example)
 
 
-@borrowing_kernel
+@kernel
 def _add_votes_to_row(i, codes, cut, steps, targets, losing):
     side = 1.0 if codes[i] > cut else -1.0
     for k in range(losing.shape[1]):  # signs are exact: the bits are those of -y (f + α h)
@@ -107,7 +107,7 @@ def _add_votes(codes, cut, steps, targets, losing):
     for_each(_add_votes_to_row, n, n >= _SHARED_ROWS, (codes, cut, steps, targets, losing))
 
 
-@borrowing_kernel
+@kernel
 def _add_votes_of_leaf(i, leaf, steps, targets, losing):
     for k in range(losing.shape[1]):
         losing[i, k] -= steps[leaf[i], k] * targets[i, k]
@@ -120,7 +120,7 @@ def _add_votes_of_leaves(leaf, steps, targets, losing):
     for_each(_add_votes_of_leaf, n, n >= _SHARED_ROWS, (leaf, steps, targets, losing))
 
 
-@borrowing_kernel
+@kernel
 def _round_row(i, weights, targets, counts, scale, signed, of_row):
     total = np.int64(0)
     for k in range(weights.shape[1]):
@@ -228,7 +228,7 @@ def log_of_mean(total: int, whole: float, exponent: int, shift: float) -> float:
 # --- Prediction ----------------------------------------------------------------------------
 
 
-@borrowing_kernel
+@kernel
 def _add_scores_of_row(i, values, place, threshold, steps, first, last, scores):
     for t in range(first, last):
         right = place[t] < 0 or values[i, place[t]] > threshold[t]

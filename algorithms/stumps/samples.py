@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..grid import unit_exponent
-from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.decorators import kernel
 from ..kernels.loops import for_each
 from .pair_weights import PairWeights
 
@@ -52,7 +52,7 @@ def rows_of(draws: NDArray[np.int64], of_row: NDArray[np.int64], rows: NDArray[n
         rows[s] = row
 
 
-@borrowing_kernel
+@kernel
 def _share_row(s, rows, signed, of_row, scale, out):
     total = np.float64(of_row[rows[s]])
     for k in range(signed.shape[1]):

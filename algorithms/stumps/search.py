@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.arrays import read_only
-from ..kernels.decorators import borrowing_kernel, inlined_kernel, kernel
+from ..kernels.decorators import allocating_kernel, inlined_kernel, kernel
 from ..kernels.loops import for_each
 from .histograms import (
     ALL_CODES,
@@ -52,7 +52,7 @@ def _scratch(work):
     return work[-N_CODES:], work[-N_CODES - WIDEST : -N_CODES]
 
 
-@borrowing_kernel
+@kernel
 def _search_chunk(c, columns, features, weights, total, work, edges, cuts):
     n_chunks, lanes = work.shape[0], total.shape[0]
     size, apart = COLUMNS * n_slots(lanes) * SLOT, COLUMNS * SLOT
@@ -77,7 +77,7 @@ def _search(columns, features, weights, total, work, edges, cuts):
     for_each(_search_chunk, work.shape[0], True, captured)
 
 
-@kernel
+@allocating_kernel
 def _search_sparse_chunk(c, columns, features, defaults, weights, total, work, edges, cuts):
     n_chunks, lanes, n_rows = work.shape[0], total.shape[0], columns.shape[1]
     size = n_slots(lanes) * SLOT
@@ -126,7 +126,7 @@ def _work_space(n_chunks: int, lanes: int) -> np.ndarray:
     return work
 
 
-@borrowing_kernel
+@kernel
 def _gather_column(q, columns, features, rows, out):
     column = columns[features[q]]
     for s in range(rows.shape[0]):
@@ -147,7 +147,7 @@ class Search(NamedTuple):
     cuts: np.ndarray  # (n_searched,) int64: codes up to this one lie left of the best threshold
 
 
-@kernel
+@allocating_kernel
 def label_edges(
     codes: NDArray[np.uint8], cut: int, signed: np.ndarray, out: NDArray[np.int64]
 ) -> None:
@@ -163,7 +163,7 @@ def label_edges(
             out[k] += sums[place * lanes + k] if place >= 4 else -sums[place * lanes + k]
 
 
-@kernel
+@allocating_kernel
 def _add_up(signed, out):
     lanes, weights = signed.shape[1], signed.reshape(-1)
     sums = np.zeros(4 * lanes, dtype=np.int64)
@@ -213,7 +213,7 @@ class DefaultCodes:
         return codes
 
 
-@kernel
+@allocating_kernel
 def _most_frequent_of_column(q, columns, features, share, defaults):
     n_rows = columns.shape[1]
     length = min(_RUN, n_rows)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..inputs.sparse_rows import SparseColumns
-from ..kernels.decorators import kernel
+from ..kernels.decorators import allocating_kernel, kernel
 from ..kernels.simd import LANES, count_below
 from .bundling import Bundle, bundles
 from .lent_columns import LentColumns
@@ -123,7 +123,7 @@ def _rising(values: np.ndarray) -> np.ndarray:
     return keys
 
 
-@kernel
+@allocating_kernel
 def _bin_column(values, edges, codes):
     """The number of edges below each value, all if it is missing; sixteen values side by side."""
     n_samples, n_edges, n_steps = values.shape[0], edges.shape[0], 0

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..kernels.decorators import kernel
+from ..kernels.decorators import allocating_kernel
 
 MAX_CODES = 256
 """A code fits in one byte."""
@@ -42,7 +42,7 @@ def bundles(outside: dict[int, np.ndarray], n_bins: np.ndarray, n_features: int)
     ]
 
 
-@kernel
+@allocating_kernel
 def _first_fit(taken, n_codes):
     """For each candidate the first of those before it whose bundle it fits into, or itself.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.decorators import kernel
 from ..kernels.loops import for_each
 from ..kernels.simd import prefetch
 from .histogram import of_row
@@ -216,7 +216,7 @@ def _store(nodes, n_nodes, first, edges, edge_start, scale, least_hessian, fores
             forest.gain[at] = nodes.gain[node]
 
 
-@borrowing_kernel
+@kernel
 def _add_to_rows(rows, start, stop, step, scores):
     last = np.uint64(max(stop - 1, 0))
     for i in range(start, stop):
@@ -225,7 +225,7 @@ def _add_to_rows(rows, start, stop, step, scores):
         scores[np.uint64(rows[at])] += step
 
 
-@borrowing_kernel
+@kernel
 def _add_to_part(part, n_parts, nodes, n_nodes, rows, values, learning_rate, scores):
     n_rows = rows.shape[0]
     begin, end = n_rows * part // n_parts, n_rows * (part + 1) // n_parts

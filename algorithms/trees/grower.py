@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.decorators import kernel
 from ..kernels.loops import for_each
 from . import histogram, splitter
 from .binning import BinnedMatrix, Layout
@@ -164,7 +164,7 @@ def collect_sums(training: Training, memory: Memory, node: int, which: int) -> N
     histogram.collect(rows, start, stop, training.gh, words, chunk_sums, nodes.sums[node])
 
 
-@borrowing_kernel
+@kernel
 def scan_tile(training: Training, memory: Memory, node: int, slot: int, tile: int) -> None:
     """Best threshold of each feature of a tile in a node whose histogram is in `slot`."""
     layout, nodes = training.layout, memory.nodes
@@ -176,7 +176,7 @@ def scan_tile(training: Training, memory: Memory, node: int, slot: int, tile: in
     )  # fmt: skip
 
 
-@borrowing_kernel
+@kernel
 def _process_tile(tile, training, memory, pair):
     """Histograms of two new leaves over one tile, and their best thresholds per feature."""
     layout, gh = training.layout, training.gh
@@ -224,7 +224,7 @@ def rank(training: Training, nodes: Nodes, penalty: Any, leaf: int) -> None:
     nodes.candidate[leaf] = feature
 
 
-@borrowing_kernel
+@kernel
 def _new_leaf(nodes, node, depth, start, stop):
     nodes.feature[node] = -1
     nodes.threshold[node] = -1
@@ -247,7 +247,7 @@ def plant(nodes: Nodes, workspace: Workspace) -> None:
     nodes.slot[0] = take_slot(workspace)
 
 
-@borrowing_kernel
+@kernel
 def _choose(nodes, n_nodes, last, best_first):
     """The leaf to split next, -1 if there is none; ties go to the lowest number."""
     best, at = -np.inf, -1

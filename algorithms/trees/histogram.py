@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.decorators import kernel
 from ..kernels.loops import for_each
 from ..kernels.simd import BIN_STRIDE, add_pairs, add_quadruples, add_words, prefetch
 from .binning import Layout
@@ -85,26 +85,26 @@ def weights_of(gh: np.ndarray) -> NDArray[np.integer] | None:
     return gh[:, 2] if gh.shape[1] == 3 else None
 
 
-@borrowing_kernel
+@kernel
 def _joined(gh, at, k):
     """The 64-bit number of a row that stands in two columns from `k` on."""
     low = np.int64(gh[at, k + _LOW]) & np.int64(0xFFFFFFFF)
     return (np.int64(gh[at, k + 1 - _LOW]) << np.int64(32)) | low
 
 
-@borrowing_kernel
+@kernel
 def of_row(gh: np.ndarray, row: int) -> tuple[int, int, int]:
     """Gradient, hessian and weight of a row, the first two times the third."""
     return _of_wide_row(gh, row) if gh.shape[1] == _HALVES else _of_narrow_row(gh, row)
 
 
-@borrowing_kernel
+@kernel
 def _of_wide_row(gh, row):
     at = np.uint64(row)  # a signed number would be looked at for being negative
     return _joined(gh, at, 0), _joined(gh, at, 2), _joined(gh, at, 4)
 
 
-@borrowing_kernel
+@kernel
 def _of_narrow_row(gh, row):
     at = np.uint64(row)
     if gh.shape[1] == 1:
@@ -119,7 +119,7 @@ def _of_narrow_row(gh, row):
 # --- what rows add to a bin --------------------------------------------------------------------
 
 
-@borrowing_kernel
+@kernel
 def _collect_chunk(c, rows, start, stop, gh, words, chunk_sums):
     """Write the words of a chunk of rows[start:stop], and sum up what they stand for.
 
@@ -179,7 +179,7 @@ def collect(
 # --- summing them up by bin --------------------------------------------------------------------
 
 
-@borrowing_kernel
+@kernel
 def _end_of_block(begin, start, stop, words, chunk_sums):
     """Where a block that begins at row `begin` of a node ends: its rows weigh at most `_BLOCK`.
 
@@ -201,7 +201,7 @@ def _end_of_block(begin, start, stop, words, chunk_sums):
     return begin
 
 
-@borrowing_kernel
+@kernel
 def _accumulate(layout, tile, rows, begin, end, stop, words, packed):
     """Add rows[begin:end] to the scratch histogram of a tile.
 
@@ -223,7 +223,7 @@ def _accumulate(layout, tile, rows, begin, end, stop, words, packed):
             add_quadruples(packed, codes, at, width, words, i)
 
 
-@borrowing_kernel
+@kernel
 def _unpack(packed, n_words, kept, g, h, n):
     """Write the packed sums of a column to their own arrays, and empty them.
 
@@ -244,7 +244,7 @@ def _unpack(packed, n_words, kept, g, h, n):
     packed[:] = 0
 
 
-@borrowing_kernel
+@kernel
 def build(
     layout: Layout,
     tile: int,
@@ -278,7 +278,7 @@ def build(
             all_h[e] = hessian * all_n[e]
 
 
-@borrowing_kernel
+@kernel
 def subtract(layout: Layout, tile: int, hists: Histograms, parent: int, child: int) -> None:
     """Turn the parent's histogram into that of the other child, in place."""
     entry0 = layout.column_code[layout.tile_column[tile]]

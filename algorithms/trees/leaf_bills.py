@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..costs import GridPrices
-from ..kernels.decorators import kernel
+from ..kernels.decorators import allocating_kernel, kernel
 from ..kernels.loops import for_each
 from ..kernels.simd import LANES, lowest_bit
 from .forest import Forest
@@ -108,7 +108,7 @@ def _add_leaves(leaf, begin, end, asked, words, n_rows, row0, used, paid, passed
             used[row, w] |= marks
 
 
-@kernel
+@allocating_kernel
 def _charge_part(part, tiled, asked, X, rows, words, used, paid, passed):
     n_parts, n_tiles = words.shape[0], (rows.shape[0] + LANES - 1) // LANES
     n_trees, n_tested = tiled.leaf.shape[0] - 1, tiled.tested.shape[0]

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.decorators import COMPILED_ONLY, borrowing_kernel, chosen_by_class, kernel
+from ..kernels.decorators import COMPILED_ONLY, chosen_by_class, kernel
 from .searching_sets import (
     CategoricalNodes,
     bins_of,
@@ -59,7 +59,7 @@ def with_bounds(nodes: Any, sign: np.ndarray, n_tiles: int) -> MonotonicNodes:
     return MonotonicNodes(*nodes, sign, np.full(n_nodes, -np.inf), np.full(n_nodes, np.inf))
 
 
-@borrowing_kernel
+@kernel
 def _clipped(v, low, high):
     """Give the bound that a value is beyond, or the value."""
     if v < low:
@@ -67,13 +67,13 @@ def _clipped(v, low, high):
     return high if v > high else v
 
 
-@borrowing_kernel
+@kernel
 def _taken_off(G, H, v):
     """Twice what a leaf of value v takes off the objective, operation by operation."""
     return -((2.0 * G + H * v) * v)
 
 
-@borrowing_kernel
+@kernel
 def _scan_bounded(g, h, c, begin, n_bins, before, total, scale, least, low, high, sign):
     """Largest raw gain of the thresholds between bins, and the first bin of those with it."""
     G, H = total[0] * scale.gradient, total[1] * scale.hessian
@@ -101,7 +101,7 @@ def _scan_bounded(g, h, c, begin, n_bins, before, total, scale, least, low, high
     return best, at
 
 
-@borrowing_kernel
+@kernel
 def _noise(total, scale, low, high):
     """Raw gain that may be rounding alone."""
     G, H = total[0] * scale.gradient, total[1] * scale.hessian + scale.reg_lambda
@@ -110,7 +110,7 @@ def _noise(total, scale, low, high):
     return max(MIN_RELATIVE_GAIN * ((2.0 * abs(G) + H * v) * v), rounded * rounded / H)
 
 
-@borrowing_kernel
+@kernel
 def _best_cut(g, h, c, begin, n_bins, some_missing, total, scale, least, low, high, sign):
     """As a feature's place in ``cut``, and its raw gain; with missing values on either side."""
     nothing = np.int64(0), np.int64(0), np.int64(0)
@@ -129,7 +129,7 @@ def _best_cut(g, h, c, begin, n_bins, some_missing, total, scale, least, low, hi
     return 0.0, np.int64(-1)
 
 
-@borrowing_kernel
+@kernel
 def _search(nodes, node, layout, hists, slot, total, scale, least, scratch, tile):
     order, ratio, ordered = nodes.order[tile], nodes.ratio[tile], nodes.ordered[tile]
     low, high = nodes.low[node], nodes.high[node]
@@ -156,7 +156,7 @@ def _search(nodes, node, layout, hists, slot, total, scale, least, scratch, tile
             keep_set(order, n, cut & 255, left_bins, seen_bins)
 
 
-@borrowing_kernel
+@kernel
 def _value(G, H, scale, hessian_step, least_hessian):
     """Newton step -G/(H + λ), 0 where there is too little H."""
     hessian = H * hessian_step
@@ -165,7 +165,7 @@ def _value(G, H, scale, hessian_step, least_hessian):
     return 0.0
 
 
-@borrowing_kernel
+@kernel
 def _bound_children(nodes, node, v_left, v_right):
     """Bounds of the children of a split node, whose own values are given within its bounds."""
     left, right = nodes.left[node], nodes.left[node] + 1
@@ -179,7 +179,7 @@ def _bound_children(nodes, node, v_left, v_right):
         nodes.low[left] = nodes.high[right] = middle
 
 
-@borrowing_kernel
+@kernel
 def _hand_down(nodes, node, scale, least_hessian):
     left, sums = nodes.left[node], nodes.sums
     v_left = _value(sums[left, 0], sums[left, 1], scale, scale.hessian, least_hessian)

@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.decorators import kernel
+from ..kernels.decorators import allocating_kernel, inlined_kernel, kernel
 from ..kernels.simd import lowest_bit
 from . import row_table as part
 from .forest import Forest
@@ -59,7 +59,7 @@ def _look_up(x, table, places):
     return n_states
 
 
-@kernel
+@allocating_kernel
 def _reachable(x, table):
     """Bit-vector of each tree: the leaves that the row can reach, of which the lowest is its own.
 
@@ -86,12 +86,12 @@ def _reachable(x, table):
     return reachable
 
 
-@kernel
+@inlined_kernel
 def _state(table, begin, n_words):
     return table[np.int64(begin) : np.int64(begin) + n_words]
 
 
-@kernel
+@allocating_kernel
 def only_score(x: np.ndarray, table: np.ndarray) -> float:
     """Score of a row of a forest with one score."""
     reachable = _reachable(x, table)
@@ -103,7 +103,7 @@ def only_score(x: np.ndarray, table: np.ndarray) -> float:
     return score
 
 
-@kernel
+@allocating_kernel
 def scores_of_row(x: np.ndarray, table: np.ndarray, out: NDArray[np.float64]) -> None:
     """Write the scores of a row of a forest with several."""
     reachable = _reachable(x, table)
@@ -120,8 +120,9 @@ def scores_of_row(x: np.ndarray, table: np.ndarray, out: NDArray[np.float64]) ->
 @kernel
 def _walk_row(x, forest, contributions, initial, out):
     """Write the scores of a row by walking down: for trees that have no table, or none at all."""
-    out[:] = initial
     n_columns = initial.shape[0]
+    for k in range(n_columns):
+        out[k] = initial[k]
     for t in range(forest.tree.shape[0] - 1):
         node = forest.tree[t]
         while forest.left[node] >= 0:

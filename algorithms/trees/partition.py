@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.decorators import kernel
 from ..kernels.loops import for_each
 from ..kernels.simd import prefetch
 
@@ -25,7 +25,7 @@ Rows of a small node lie far apart; by itself the processor has only a few fetch
 """
 
 
-@borrowing_kernel
+@kernel
 def fill_goes_left(
     layout: Layout, feature: int, cut: int, missing_left: bool, goes_left: NDArray[np.bool_]
 ) -> None:
@@ -45,7 +45,7 @@ def fill_goes_left(
             goes_left[place] = 1 if b <= cut or b == also else 0
 
 
-@borrowing_kernel
+@kernel
 def _divide_chunk(codes, origin, stride, goes_left, rows, start, stop, scratch, ahead):
     """Left rows to the front of the scratch space, right rows to its back, reversed.
 
@@ -68,7 +68,7 @@ def _divide_chunk(codes, origin, stride, goes_left, rows, start, stop, scratch, 
     return np.int64(front) - start
 
 
-@borrowing_kernel
+@kernel
 def _partition_chunk(c, layout, column, goes_left, rows, start, stop, scratch, n_left):
     """Divide a chunk of the rows by the codes of a column, wherever they lie."""
     start, stop = start + c * CHUNK, min(stop, start + (c + 1) * CHUNK)
@@ -83,7 +83,7 @@ def _partition_chunk(c, layout, column, goes_left, rows, start, stop, scratch, n
     n_left[c] = _divide_chunk(codes, origin, width, goes_left, rows, start, stop, scratch, AHEAD)
 
 
-@borrowing_kernel
+@kernel
 def _gather_chunk(c, scratch, start, stop, total, n_left, before, rows):
     """Copy a chunk's rows to behind those of the chunks before it, on either side."""
     first, last = start + c * CHUNK, min(stop, start + (c + 1) * CHUNK)

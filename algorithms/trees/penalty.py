@@ -28,12 +28,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.decorators import (
-    COMPILED_ONLY,
-    borrowing_kernel,
-    chosen_by_class,
-    kernel,
-)
+from ..kernels.decorators import COMPILED_ONLY, allocating_kernel, chosen_by_class, kernel
 from ..kernels.loops import for_each
 from ..kernels.simd import count_bits, prefetch
 from .histogram import of_row, weights_of
@@ -287,7 +282,7 @@ def _begin_tree(penalty):
         penalty.fresh[0, mark] = penalty.all_fresh[mark]
 
 
-@borrowing_kernel
+@kernel
 def _mark_chunk(c, marks, rows, mark):
     mark_rows(marks, rows[c * CHUNK : (c + 1) * CHUNK], mark)
 
@@ -381,7 +376,7 @@ def _count_block(marks, rows, start, stop, lanes, counts):
                 counts[64 * w + 8 * byte + s] += np.int64(count)
 
 
-@kernel
+@allocating_kernel
 def count_marks(
     marks: NDArray[np.uint64], rows: Any, gh: np.ndarray, counts: NDArray[np.int64]
 ) -> None:

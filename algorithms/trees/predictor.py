@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.arrays import read_only
-from ..kernels.decorators import borrowing_kernel, inlined_kernel, kernel, threads
+from ..kernels.decorators import allocating_kernel, inlined_kernel, kernel, threads
 from ..kernels.loops import for_each
 from ..kernels.simd import LANES, clear_above, lowest_bit
 from .categorical_forest import CategoricalForest, goes_right
@@ -194,7 +194,7 @@ def score_block(
             out[row0 + lane, column] += block.value[first + leaf]
 
 
-@kernel
+@allocating_kernel
 def _add_scores_of_part(part, block, X, vectors, ones, out):
     n_samples, n_features = X.shape
     n_parts = vectors.shape[0]
@@ -226,7 +226,7 @@ def leaf_of(forest: Forest, t: int, X: np.ndarray, i: int) -> int:
     return node
 
 
-@borrowing_kernel
+@kernel
 def _walk_row(i, forest, first_tree, contributions, X, out):
     for t in range(first_tree, forest.tree.shape[0] - 1):
         out[i, t % out.shape[1]] += contributions[leaf_of(forest, t, X, i)]
@@ -244,7 +244,7 @@ def walk_scores(
     for_each(_walk_row, X.shape[0], True, (forest, first_tree, contributions, X, out))
 
 
-@borrowing_kernel
+@kernel
 def _leaves_of_row(i, forest, X, out):
     for t in range(out.shape[1]):
         out[i, t] = leaf_of(forest, t, X, i)
@@ -306,7 +306,7 @@ def charge_tree(
     return cost, count
 
 
-@borrowing_kernel
+@kernel
 def _charge_row(i, forest, first_tree, ends, prices, X, used, paid, passed):
     cost = count = np.int64(0)
     for t in range(first_tree, ends[i]):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..kernels.decorators import COMPILED_ONLY, borrowing_kernel, chosen_by_class
+from ..kernels.decorators import COMPILED_ONLY, chosen_by_class, kernel
 from .splitter import scan_ordered, unbundle
 
 WORDS = 4  # of 64 bits: a bit for each bin
@@ -58,7 +58,7 @@ def with_room_for_sets(nodes: Any, is_categorical: np.ndarray, n_tiles: int) -> 
     )
 
 
-@borrowing_kernel
+@kernel
 def put_in_order(
     gradient: np.ndarray,
     hessian: np.ndarray,
@@ -83,7 +83,7 @@ def put_in_order(
     return n
 
 
-@borrowing_kernel
+@kernel
 def copy_ordered(
     gradient: np.ndarray,
     hessian: np.ndarray,
@@ -104,7 +104,7 @@ def copy_ordered(
         ordered[0, n], ordered[1, n], ordered[2, n] = gradient[at], hessian[at], count[at]
 
 
-@borrowing_kernel
+@kernel
 def keep_set(
     order: np.ndarray, n: int, cut: int, left_bins: np.ndarray, seen_bins: np.ndarray
 ) -> None:
@@ -120,7 +120,7 @@ def keep_set(
             left_bins[b >> np.uint64(6)] |= bit
 
 
-@borrowing_kernel
+@kernel
 def bins_of(
     layout: Any,
     feature: int,
@@ -140,7 +140,7 @@ def bins_of(
     return bins[tile, 0], bins[tile, 1], bins[tile, 2], np.int64(0)
 
 
-@borrowing_kernel
+@kernel
 def _search(nodes, node, layout, hists, slot, total, scale, least, scratch, tile):
     order, ratio, ordered = nodes.order[tile], nodes.ratio[tile], nodes.ordered[tile]
     for position in range(layout.tile_feature[tile], layout.tile_feature[tile + 1]):
@@ -166,7 +166,7 @@ def _search(nodes, node, layout, hists, slot, total, scale, least, scratch, tile
             keep_set(order, n, cut & 255, left_bins, seen_bins)
 
 
-@borrowing_kernel
+@kernel
 def _send(nodes, node, layout, feature, missing_left, goes_left):
     place = nodes.place[feature]
     if place < 0:

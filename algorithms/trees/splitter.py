@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.decorators import kernel
 from ..kernels.simd import SPLIT_LANES, best_split
 from .penalty import charge
 
@@ -100,13 +100,13 @@ class Limits(NamedTuple):
     stop_on_negative_gain: bool
 
 
-@borrowing_kernel
+@kernel
 def _score(G, H):
     """G²/H: twice what a leaf takes off the objective, Eq. (11b)."""
     return G * G / H
 
 
-@borrowing_kernel
+@kernel
 def _gain(GL, HL, GR, HR, G, H):
     """Raw gain of a split, the bracket of Eq. (12): its only spelling, operation by operation."""
     return (_score(GL, HL) + _score(GR, HR)) - _score(G, H)
@@ -124,7 +124,7 @@ def least_steps(scale: Scale, limits: Limits) -> tuple[int, int]:
     return np.int64(max(1.0, min(hessian, most))), np.int64(max(1.0, min(count, most)))
 
 
-@borrowing_kernel
+@kernel
 def unbundle(
     hists: Histograms,
     slot: int,
@@ -151,7 +151,7 @@ def unbundle(
     bins[tile, 2, default] = default_n
 
 
-@borrowing_kernel
+@kernel
 def _last_allowed(hessian, count, begin, end, least):
     """The first bin right of the last threshold that leaves enough there; `begin` or above."""
     sum_h = sum_n = np.int64(0)
@@ -164,7 +164,7 @@ def _last_allowed(hessian, count, begin, end, least):
     return end
 
 
-@borrowing_kernel
+@kernel
 def _sums_to_the_left(bins, begin, end, before, node, few, found):
     """Write what is to the left of each allowed threshold; they are neighbours of each other.
 
@@ -208,7 +208,7 @@ def _sums_to_the_left(bins, begin, end, before, node, few, found):
     return np.int64(k), first
 
 
-@borrowing_kernel
+@kernel
 def _scan_bins(bins, begin, n_bins, before, node, found):
     """Largest raw gain of the thresholds between bins, and the first bin of those with it.
 
@@ -230,7 +230,7 @@ def _scan_bins(bins, begin, n_bins, before, node, found):
     return gain, np.int64(found.places[which]) if few else np.int64(first - begin) + which
 
 
-@borrowing_kernel
+@kernel
 def _scan_both_ways(bins, begin, n_bins, some_missing, node, found):
     """The same; where the last bin is of missing values and has any, with them on either side."""
     nothing = np.int64(0), np.int64(0), np.int64(0)
@@ -245,7 +245,7 @@ def _scan_both_ways(bins, begin, n_bins, some_missing, node, found):
     return gain, cut + MISSING_RIGHT
 
 
-@borrowing_kernel
+@kernel
 def _scan_two(bins, entry, default, some_missing, node):
     """The one threshold of a feature with two bins."""
     total, scale, least = node.total, node.scale, node.least
@@ -262,7 +262,7 @@ def _scan_two(bins, entry, default, some_missing, node):
     return gain, cut
 
 
-@borrowing_kernel
+@kernel
 def _scan_bundled(hists, slot, entry, n_bins, default, some_missing, node, scratch, tile):
     """A feature with more than two bins that is in a bundle."""
     unbundle(hists, slot, entry, n_bins, default, node.total, scratch, tile)
@@ -271,7 +271,7 @@ def _scan_bundled(hists, slot, entry, n_bins, default, some_missing, node, scrat
     return _scan_both_ways(bins, np.int64(0), n_bins, some_missing, node, found)
 
 
-@borrowing_kernel
+@kernel
 def _noise(total, scale):
     """Raw gain that may be rounding alone."""
     H = total[1] * scale.hessian + scale.reg_lambda
@@ -279,7 +279,7 @@ def _noise(total, scale):
     return max(noise, _score(total[2] * scale.count * scale.rounding, H))
 
 
-@borrowing_kernel
+@kernel
 def scan_ordered(
     ordered: NDArray[np.int64],
     n_bins: int,
@@ -300,7 +300,7 @@ def scan_ordered(
     return 0.0, np.int64(-1)
 
 
-@borrowing_kernel
+@kernel
 def scan_features(
     layout: Layout,
     begin: int,

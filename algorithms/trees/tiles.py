@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..kernels.arrays import read_only
-from ..kernels.decorators import borrowing_kernel, kernel
+from ..kernels.decorators import allocating_kernel, kernel
 from ..kernels.loops import for_each
 from ..kernels.simd import LANES, count_below, lowest_bit, reachable_leaves
 from .categorical_forest import CategoricalForest
@@ -133,7 +133,7 @@ def fill_tile(
         count_below(forest.edge, start, n_steps, values, codes, u * LANES, _LOWEST_CODE)
 
 
-@kernel
+@allocating_kernel
 def _fill_wanted(tile, forest, X, rows, wanted, first, last, tiles):
     if wanted[tile]:
         here = rows[tile * LANES : min(tile * LANES + LANES, rows.shape[0])]
@@ -155,7 +155,7 @@ def fill_tiles(
     for_each(_fill_wanted, tiles.shape[0], True, captured)
 
 
-@borrowing_kernel
+@kernel
 def _pack_tile(tile, old, places, n_coded, new):
     first = tile * LANES
     n_lanes = min(LANES, places.shape[0] - first)
@@ -219,7 +219,7 @@ def _score_tile(forest, first_tree, last_tree, codes, words, out, first_row):
                 out[row + 2, column], out[row + 3, column] = c, d
 
 
-@borrowing_kernel
+@kernel
 def _score_part(part, forest, first_tree, last_tree, tiles, wanted, words, out):
     n_tiles, n_parts = tiles.shape[0], words.shape[0]
     for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
@@ -242,7 +242,7 @@ def score_tiles(
     for_each(_score_part, words.shape[0], True, captured)
 
 
-@kernel
+@allocating_kernel
 def _score_part_of_all(part, forest, X, rows, words, out):
     n_tiles, n_parts = out.shape[0] // LANES, words.shape[0]
     n_trees, n_tested = forest.leaf.shape[0] - 1, forest.tested.shape[0]
@@ -276,7 +276,7 @@ def score_all(
     return out[: len(X)]
 
 
-@kernel
+@allocating_kernel
 def _leaves_of_part(part, forest, X, rows, numbers, words, out):
     n_parts, n_rows, n_trees = words.shape[0], rows.shape[0], out.shape[0]
     n_tiles, n_tested = (n_rows + LANES - 1) // LANES, forest.tested.shape[0]
@@ -339,7 +339,7 @@ def _weigh_tile(begin, end, values, weights, first_score, out, first_row):
             out[row + 2, k], out[row + 3, k] = c, d
 
 
-@kernel
+@allocating_kernel
 def _weigh_part(
     part, forest, first_tree, last_tree, tiles, wanted, words, weights, first_score, out
 ):

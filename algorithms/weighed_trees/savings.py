@@ -39,7 +39,7 @@ def warn_if_nothing_is_saved(soft: Soft, cascade: Weights, inflation: float) -> 
         return
     low, high = soft.tradeoff, math.inf  # all is needed; nothing is
     for _ in range(_MOST_STEPS):
-        tried = float(f"{10 * low if high == math.inf else math.sqrt(low * high):.2g}")
+        tried = float(f"{10 * low if high == math.inf else math.sqrt(low * high):.3g}")
         needed = _needed(prices, _first_stage(soft, inflation * tried))
         if not low < tried < high or 0 < np.count_nonzero(needed) < len(needed):
             break

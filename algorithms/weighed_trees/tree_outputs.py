@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..estimators.rows import all_finite
-from ..kernels.decorators import borrowing_kernel, kernel, threads
+from ..kernels.decorators import allocating_kernel, kernel, threads
 from ..kernels.loops import for_each
 from ..trees.forest import Forest
 from ..trees.predictor import leaf_of, numbered_leaves
@@ -149,7 +149,7 @@ def tree_outputs(forest: Forest, X: np.ndarray, n_threads: int) -> TreeOutputs:
     return TreeOutputs(codes, values, n_threads)
 
 
-@borrowing_kernel
+@kernel
 def _leaf_codes_of_tile(tile, forest, number, X, codes):
     n_trees, n_rows = codes.shape
     for t in range(n_trees):
@@ -164,7 +164,7 @@ def _leaf_codes(forest, number, X, codes):
     for_each(_leaf_codes_of_tile, n_tiles, True, (forest, number, X, codes))
 
 
-@kernel
+@allocating_kernel
 def _add_weighted_to_tile(tile, codes, values, trees, weights, out):
     begin, end = tile * _ROWS, min(out.shape[0], tile * _ROWS + _ROWS)
     table = np.empty(values.shape[1])
@@ -183,7 +183,7 @@ def _add_weighted(codes, values, trees, weights, out):
     for_each(_add_weighted_to_tile, n_tiles, True, (codes, values, trees, weights, out))
 
 
-@kernel
+@allocating_kernel
 def _add_weighted_pairs_to_tile(tile, pairs, values, weights, out):
     n_rows, n_trees, n_codes = out.shape[0], values.shape[0], values.shape[1]
     begin, end = tile * _ROWS, min(n_rows, tile * _ROWS + _ROWS)
@@ -219,7 +219,7 @@ def _leaf_sums(codes, v, sums):
         sums[0, codes[i]] += v[i]
 
 
-@kernel
+@allocating_kernel
 def _correlate_tree(j, codes, values, trees, v, out):
     t = trees[j]
     sums = np.empty((4, values.shape[1]))
@@ -238,7 +238,7 @@ def _correlate(codes, values, trees, v, out):
     for_each(_correlate_tree, trees.shape[0], True, (codes, values, trees, v, out))
 
 
-@kernel
+@allocating_kernel
 def _correlate_pair(p, pairs, values, v, out):
     n_trees, n_codes = values.shape
     t = 2 * p
@@ -263,7 +263,7 @@ def _correlate_pairs(pairs, values, v, out):
     for_each(_correlate_pair, pairs.shape[0], True, (pairs, values, v, out))
 
 
-@borrowing_kernel
+@kernel
 def _expand_tree(j, codes, values, trees, first, out):
     t = trees[j]
     for i in range(out.shape[1]):

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+from filelock import FileLock, Timeout
 
 from datasets.errors import CacheFull, ChecksumMismatch, DamagedData, DataUnavailable
 
@@ -124,54 +125,19 @@ def reserve(handle, n_bytes: int) -> None:
 def locked(target: Path) -> Iterator[None]:
     """Hold an advisory lock beside ``target``, so that two processes fetch it once.
 
-    The lock belongs to the open file and dies with the process; the empty ``.lock`` file stays.
+    The system releases it if the process ends; the empty ``.lock`` file stays.
     """
     target.parent.mkdir(parents=True, exist_ok=True)
-    with open(target.with_name(f".{target.name}.lock"), "a+b") as handle:
-        if not _try_lock(handle):
-            announce(f"waiting for another process that is preparing {target.name}")
-            _wait_lock(handle)
-        try:
-            yield
-        finally:
-            _unlock(handle)
-
-
-if os.name == "nt":  # pragma: no cover - exercised on Windows only
-    import msvcrt
-    import time
-
-    def _try_lock(handle) -> bool:
-        handle.seek(0)
-        try:
-            msvcrt.locking(handle.fileno(), msvcrt.LK_NBLCK, 1)
-        except OSError:
-            return False
-        return True
-
-    def _wait_lock(handle) -> None:
-        while not _try_lock(handle):
-            time.sleep(0.2)
-
-    def _unlock(handle) -> None:
-        handle.seek(0)
-        msvcrt.locking(handle.fileno(), msvcrt.LK_UNLCK, 1)
-
-else:
-    import fcntl
-
-    def _try_lock(handle) -> bool:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return False
-        return True
-
-    def _wait_lock(handle) -> None:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-
-    def _unlock(handle) -> None:
-        fcntl.flock(handle, fcntl.LOCK_UN)
+    lock = FileLock(target.with_name(f".{target.name}.lock"))
+    try:
+        lock.acquire(blocking=False)
+    except Timeout:
+        announce(f"waiting for another process that is preparing {target.name}")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
 
 
 def write_atomically(path: Path, content: bytes) -> None:

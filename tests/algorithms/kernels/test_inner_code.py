@@ -122,9 +122,9 @@ MINE = """
 import numba
 import numpy as np
 from numba.core.codegen import JITCodeLibrary
-from algorithms.kernels.decorators import kernel
+from algorithms.kernels.decorators import allocating_kernel, kernel
 
-@kernel
+@allocating_kernel
 def positive(x):
     if x == 0:
         raise ValueError("zero")

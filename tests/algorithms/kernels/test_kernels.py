@@ -137,7 +137,7 @@ def test_each_kernel_compiles_once():
 # --- threads ---------------------------------------------------------------------------------
 
 
-@kernels.kernel
+@kernels.allocating_kernel
 def note_place(i, x, first, inner):
     if i < first:
         raise ValueError(i)
