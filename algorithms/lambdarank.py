@@ -3,8 +3,8 @@
 C. J. C. Burges: From RankNet to LambdaRank to LambdaMART: An overview. Microsoft Research Technical
 Report MSR-TR-2010-82 (2010); truncation and normalisation are those of LightGBM's documentation
 (``lambdarank_truncation_level``, ``lambdarank_norm``). The rules, one by one, are those of the
-reference, :mod:`reference.lambdarank`: the gain of a grade is 2^grade - 1, sigma is 1, documents of
-equal score stand least relevant first, and those of equal grade besides share a place.
+reference, :mod:`reference.beyond.lambdarank`: the gain of a grade is 2^grade - 1, sigma is 1,
+documents of equal score stand least relevant first, and those of equal grade besides share a place.
 """
 
 from __future__ import annotations

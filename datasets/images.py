@@ -34,7 +34,7 @@ class ImageSet:
     test: np.ndarray
     y_test: np.ndarray
     n_valid: int  # Training images that :meth:`split` sets aside for validation
-    # As :attr:`datasets.Dataset.provenance`; ``checksum`` is that of the four arrays
+    # As `Dataset.provenance`; ``checksum`` is that of the four arrays
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import importlib
+import pydoc
 import re
 
 import pytest
@@ -35,3 +36,14 @@ def test_every_estimator_has_an_example(cls):
     example = rf">>> .*\b{cls.__name__}\("
     why = f"the docstring of {cls.__name__} needs an example, lines of >>>, that makes one"
     assert re.search(example, cls.__doc__), why
+
+
+def test_what_docstrings_refer_to_is_there():
+    named = rf":[a-z]+:`~?(\.+[\w.]+|(?:{'|'.join(FOLDERS)})\.[\w.]+)`"
+    lost = []
+    for path in (path for folder in FOLDERS for path in (ROOT / folder).rglob("*.py")):
+        package = ".".join(path.parent.relative_to(ROOT).parts)
+        for name in re.findall(named, path.read_text(encoding="utf-8")):
+            if pydoc.locate(importlib.util.resolve_name(name, package)) is None:
+                lost.append(f"{path.relative_to(ROOT)}: {name}")
+    assert not lost

@@ -298,8 +298,9 @@ TREES = {
     "categorical_features": Parameter(
         'None, "from_dtype", or array-like of str, int or bool',
         "Columns of categories, by names, places or a mask: text, or numbers of which only "
-        "equality means something. A split sends a set of them left (:mod:`reference.categories` "
-        'has the rule), and a row pays for the column, once. "from_dtype": those columns of a '
+        "equality means something. A split sends a set of them left "
+        "(:mod:`reference.beyond.categories` has the rule), and a row pays for the column, once. "
+        '"from_dtype": those columns of a '
         "table whose dtype is of categories or text. Categories that weigh less than "
         "`min_samples_leaf`, those beyond the `max_bins` heaviest, and new ones count as missing.",
         check_categorical_features,
@@ -324,7 +325,7 @@ TREES = {
         "None: squared loss, of a classifier logistic or multinomial loss. Of a regressor "
         '"lambdarank": `y` are grades from 0, and pairs of documents within each query '
         "(`query_id` of `fit`) are put in order, weighted by what that moves of NDCG; the rules "
-        "are those of :mod:`reference.lambdarank`. `init` does not matter then.",
+        "are those of :mod:`reference.beyond.lambdarank`. `init` does not matter then.",
         lambda name, v: v if v is None else check_choice(name, v, ("lambdarank",)),
     ),
     "lambdarank_truncation": whole(
@@ -351,8 +352,8 @@ TREES = {
     "monotonic_cst": Parameter(
         "array-like of shape (n_features,), dict of column to int, or None",
         "Of each column 1 (scores never fall along it), -1 (they never rise) or 0, or those of "
-        "some columns by name; :mod:`reference.monotonic` has the rule. Refused of categories, of "
-        "more than two classes and of rows of Dask.",
+        "some columns by name; :mod:`reference.beyond.monotonic` has the rule. Refused of "
+        "categories, of more than two classes and of rows of Dask.",
         check_monotonic_cst,
     ),
     "warm_start": flag(

@@ -1,7 +1,7 @@
 """Tables with columns of categories: text, or numbers of which only equality means something.
 
 A column of categories becomes one of codes: the place of each category among those that the model
-knows, and NaN for all others. Which it knows is :mod:`reference.categories`'s rule.
+knows, and NaN for all others. Which it knows is :mod:`reference.beyond.categories`'s rule.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Monotonic constraints while a tree grows: bounds of nodes, and splits whose values keep to them.
 
-The rule is :mod:`reference.monotonic`'s. The grower asks :func:`search_features` and
+The rule is :mod:`reference.beyond.monotonic`'s. The grower asks :func:`search_features` and
 :func:`hand_down`, which numba compiles by the class of its nodes: where no feature is constrained,
 to the search without bounds and to nothing at all.
 """

@@ -1,7 +1,8 @@
 """Rows and features drawn at random for each tree (Friedman 2002, Stochastic gradient boosting).
 
 A row that is not drawn walks down the tree with the others, for its score and for what it comes to
-own, but has no gradient, hessian or weight in it. The reference is :mod:`reference.tree_samples`.
+own, but has no gradient, hessian or weight in it. The reference is
+:mod:`reference.beyond.subsampling`.
 """
 
 from __future__ import annotations

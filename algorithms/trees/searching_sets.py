@@ -1,7 +1,8 @@
 """Splits of categories while a tree grows: which set of them goes left.
 
-The rule is :mod:`reference.categories`'s. The bins of a feature of categories are these; in a node
-they are put in the order of G/H, and the best place to cut that order is found as a threshold is.
+The rule is :mod:`reference.beyond.categories`'s. The bins of a feature of categories are these; in
+a node they are put in the order of G/H, and the best place to cut that order is found as a
+threshold is.
 The grower asks :func:`search_sets` and :func:`send_sets`, which numba compiles by the class of its
 nodes: to nothing at all where no feature is of categories.
 """

@@ -156,7 +156,7 @@ def boosted_within(
     limits: Sequence[float],
     prices: NDArray[np.float64],
 ) -> TreePools:
-    """Boost a pool for each limit on prices; inputs as :func:`.weighed_trees.fit_trees` has them.
+    """Boost a pool for each limit on prices; inputs as :func:`fit_trees` has them.
 
     Parameters
     ----------

@@ -27,7 +27,7 @@ class FeatureSet:
     categories: tuple[str, ...]
     # Feature numbers of each family: ascending, contiguous, disjoint, together all
     families: list[np.ndarray]
-    # As :attr:`datasets.images.ImageSet.provenance`; ``families`` are their sizes,
+    # As `ImageSet.provenance`; ``families`` are their sizes,
     # ``features_checksum`` is that of the columns
     provenance: dict[str, Any] = field(default_factory=dict)
 

@@ -68,7 +68,7 @@ that processors whose ``exp`` or matrix product differs in the last bit deliver 
     first disease; T4U and the questions say little. Tests are independent within a class, which the
     real ones are not. Prices are Turney's, with the 2.10 dollars for drawing blood.
 
-``flies`` (generator in :mod:`datasets.synthetic.flies`, rows sampled in :mod:`datasets.flies`)
+``flies`` (rows are sampled in :mod:`datasets.phc_c2dl_psc`)
     A video of 1024×1024 grey pixels (smoke: 128×128) with 60 (8) insects. Bodies are ellipses 12 to
     25 pixels long and 0.30 to 0.42 times as wide with a soft edge, 10 to 80 grey levels darker than
     the ground (some hardly more than its noise), under a blur of wings and legs of a quarter of

@@ -59,7 +59,7 @@ class HaarColumns:
     # ``haar_<kind>_<top>_<left>_<bottom>_<right>``; :func:`outlines` reads them
     feature_names: tuple[str, ...]
     shape: tuple[int, int]  # Height and width of a window
-    # As :attr:`datasets.Dataset.provenance`
+    # As `Dataset.provenance`
     provenance: dict[str, Any] = field(default_factory=dict)
 
     def rows(self, seed: int) -> dict[str, np.ndarray]:

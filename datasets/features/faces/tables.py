@@ -40,7 +40,7 @@ class Columns:
     fold: np.ndarray
     # (n_train,) int64: windows with one number are in one division, in all repetitions
     group: np.ndarray
-    # As :attr:`datasets.Dataset.provenance`
+    # As `Dataset.provenance`
     provenance: dict[str, Any] = field(default_factory=dict)
 
 

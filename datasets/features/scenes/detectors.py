@@ -8,11 +8,11 @@ from 30 pictures of each category: w = Σ⁻¹ (mean of the category - mean of a
 templates of B. Hariharan, J. Malik, D. Ramanan, "Discriminative decorrelation for clustering and
 classification", ECCV 2012; Σ is the covariance within categories, shrunk.
 
-A template covers 48×48 pixels (5×5 blocks of :func:`datasets.features.spatial_hog`'s kind, 900
-values); the picture is resized so that this is 0.24, 0.33, 0.46 and 0.67 of its side; the largest
-response in each of 21 cells: 84 values of each detector. Each detector is a descriptor of its own
-that works independently of the others, as the paper says, and is priced so, with its own pass over
-the picture's gradients; the cache computes all 101 in one pass.
+A template covers 48×48 pixels (5×5 blocks of :mod:`datasets.features.scenes.spatial_hog`'s kind,
+900 values); the picture is resized so that this is 0.24, 0.33, 0.46 and 0.67 of its side; the
+largest response in each of 21 cells: 84 values of each detector. Each detector is a descriptor of
+its own that works independently of the others, as the paper says, and is priced so, with its own
+pass over the picture's gradients; the cache computes all 101 in one pass.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ class Described:
     columns: np.ndarray  # (n_columns, n_pictures) uint8: one row per value
     labels: np.ndarray  # (n_pictures,) int64: classes
     parts: dict[str, np.ndarray]  # "kernel", "train", "valid", "test": numbers of pictures
-    # As :attr:`datasets.Dataset.provenance`
+    # As `Dataset.provenance`
     provenance: dict[str, Any] = field(default_factory=dict)
 
 
