@@ -68,30 +68,21 @@ that processors whose ``exp`` or matrix product differs in the last bit deliver 
     first disease; T4U and the questions say little. Tests are independent within a class, which the
     real ones are not. Prices are Turney's, with the 2.10 dollars for drawing blood.
 
-``flies`` (rows are sampled in :mod:`datasets.phc_c2dl_psc`)
-    A video of 1024×1024 grey pixels (smoke: 128×128) with 60 (8) insects. Bodies are ellipses 12 to
-    25 pixels long and 0.30 to 0.42 times as wide with a soft edge, 10 to 80 grey levels darker than
-    the ground (some hardly more than its noise), under a blur of wings and legs of a quarter of
-    that contrast, 1.2 times as long and 1.3 body lengths wide, that is no part of the exact mask.
-    Insects move 0 to 5 pixels a step; heading and speed persist and drift (0.15 rad and 0.2 pixels
-    a step); every fifth walks beside another, touching it, so that 24 of 60 touch one. The ground,
-    the same in all frames, has mean 160, noise on lattices of 256, 64, 16 and 4 pixels (amplitudes
-    10, 8, 6, 4), a gradient of light of up to 25 across a frame, and 150 dust specks of radius 1 to
-    3, 10 to 60 darker. Sensor noise has a standard deviation of 5. Every fifth step is a frame: 16
-    + 4 for training and validation, then 100 steps later 20 for the test. Positions and grey levels
-    are rounded to multiples of 2^-16, features to multiples of 2^-8. Insects cover 0.6 % of a
-    frame, so that most pixels are easy ground, as in a real video: what a multi-scale classifier
-    can save is built in.
-
-``flies_large`` (the same generator, a stream of its own)
-    The same video with 40 insects (smoke: 2, 192×192 pixels) of 40 to 50 by 15 to 20 pixels, as
-    large as flies in frames of that size. The middles of insects keep 80 pixels apart: who would
-    come nearer to another stays for a step and turns back. One pair of 40 walks side by side,
-    touching, so that 5 % touch. They cover 2.4 % of a frame.
-
-``phc_c2dl_psc`` (the same again)
-    Frames of ``flies_large`` with 50 insects, inverted, so that bodies are bright: 9 + 3 frames,
-    and 12 that come 100 steps later. Real cells are less alike and change their form.
+``phc_c2dl_psc`` (generator in :mod:`datasets.synthetic.flies`)
+    A video of 1024×1024 grey pixels (smoke: 192×192) with 50 (2) insects, inverted, so that bodies
+    are bright. Before that, bodies are ellipses of 40 to 50 by 15 to 20 pixels with a soft edge, 10
+    to 80 grey levels darker than the ground (some hardly more than its noise), under a blur of
+    wings and legs of a quarter of that contrast, 1.2 times as long and 1.3 body lengths wide, that
+    is no part of the exact mask. Insects move 0 to 5 pixels a step; heading and speed persist and
+    drift (0.15 rad and 0.2 pixels a step). The middles of insects keep 80 pixels apart: who would
+    come nearer to another stays for a step and turns back. One in 40 walks beside another, touching
+    it. The ground, the same in all frames, has mean 160, noise on lattices of 256, 64, 16 and 4
+    pixels (amplitudes 10, 8, 6, 4), a gradient of light of up to 25 across a frame, and 150 dust
+    specks of radius 1 to 3, 10 to 60 darker. Sensor noise has a standard deviation of 5. Every
+    fifth step is a frame: 9 + 3 for training and validation, then 100 steps later 12 for the test.
+    Positions and grey levels are rounded to multiples of 2^-16, features to multiples of 2^-8. Most
+    pixels are easy ground, as in a real video: what a multi-scale classifier can save is built in.
+    Real cells are less alike and change their form.
 
 ``mnist`` (generator and parameters in :mod:`datasets.synthetic.digits`)
     28×28 grey pixels, ten equally likely classes: a glyph for each digit, its points moved, then

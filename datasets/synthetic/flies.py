@@ -26,10 +26,6 @@ FRAMES = {
 }
 """Frames of each part; training and validation frames are one stretch of the video."""
 
-SIDE = {"smoke": 128, "laptop": 1024, "paper": 1024}
-"""Pixels along a side of a frame."""
-
-INSECTS = {"smoke": 8, "laptop": 60, "paper": 60}
 EVERY = 5  # steps of the video between two frames
 GAP = 100  # steps between the stretch for training and the one for the test
 OCTAVES = ((256, 10.0), (64, 8.0), (16, 6.0), (4, 4.0))  # cell in pixels, amplitude in grey levels
@@ -39,22 +35,19 @@ DUST_PER_MEGAPIXEL = 150
 
 @dataclass(frozen=True)
 class Video:
-    """What tells one synthetic from another."""
+    """What tells one video from another."""
 
     name: str  # Of the data set; its random streams hang on it
     frames: dict[str, dict[str, int]]  # For each scale the frames of each part
     # side, insects: For each scale pixels along a side, and insects in the video
     side: dict[str, int]
     insects: dict[str, int]
-    # length, width: Ranges of a body's axes; the width in body lengths where below 1, else in
-    # pixels
+    # length, width: Ranges of a body's axes, in pixels
     length: tuple[float, float]
     width: tuple[float, float]
     every: int  # Of so many insects one walks beside another, touching it
-    apart: float  # Pixels between the middles of others, at least; 0 lets them cross
+    apart: float  # Pixels between the middles of others, at least
 
-
-SMALL = Video("flies", FRAMES, SIDE, INSECTS, (12.0, 25.0), (0.30, 0.42), 5, 0.0)
 
 LARGE = Video(
     name="flies_large",
@@ -92,13 +85,12 @@ def _swarm(rng: np.random.Generator, n: int, side: int, video: Video) -> Swarm:
     # Some walk beside the one before them, touching it.
     followers = np.arange(1, n if n >= video.every else 0, video.every)
     leader[followers] = followers - 1
-    relative = video.width[1] < 1
     swarm = Swarm(
         place=_places(rng, leader, side, video.apart),
         heading=rng.uniform(-np.pi, np.pi, n),
         speed=rng.uniform(0.5, 4.0, n),
         length=length,
-        width=rng.uniform(*video.width, n) * (length if relative else 1.0),
+        width=rng.uniform(*video.width, n),
         contrast=rng.uniform(10.0, 80.0, n),
         leader=leader,
     )
@@ -108,8 +100,6 @@ def _swarm(rng: np.random.Generator, n: int, side: int, video: Video) -> Swarm:
 
 def _places(rng: np.random.Generator, leader: np.ndarray, side: int, apart: float) -> np.ndarray:
     """Draw places, each anew until it is `apart` from those before; companions go elsewhere."""
-    if apart == 0:
-        return rng.uniform(0.0, side, (len(leader), 2))
     if np.pi * apart**2 * (len(leader) - 1) >= side**2:
         raise ValueError("so many insects, so far apart, may not find room in the frame")
     places = np.full((len(leader), 2), np.inf)
@@ -155,10 +145,7 @@ def _step(swarm: Swarm, rng: np.random.Generator, side: int, apart: float) -> No
     turned = np.arctan2(ahead[:, 0], ahead[:, 1])
     swarm.heading = _rounded(np.where(out.any(axis=1), turned, swarm.heading))
     place = _rounded(np.clip(place, 0.0, side))
-    if apart:
-        _keep_apart(swarm, place, apart)
-    else:
-        swarm.place = place
+    _keep_apart(swarm, place, apart)
     _follow(swarm)
 
 
@@ -224,7 +211,7 @@ def _paint(swarm: Swarm, ground: np.ndarray, rng: np.random.Generator):
     return np.clip(np.rint(_rounded(image)), 0, 255).astype(np.uint8), labels
 
 
-def _steps(scale: str, frames: dict[str, dict[str, int]] = FRAMES) -> dict[str, list[int]]:
+def _steps(scale: str, frames: dict[str, dict[str, int]]) -> dict[str, list[int]]:
     """Steps of the video at which the frames of each part are taken."""
     n = frames[scale]
     stretch = [EVERY * i for i in range(n["train"] + n["valid"])]
@@ -234,7 +221,7 @@ def _steps(scale: str, frames: dict[str, dict[str, int]] = FRAMES) -> dict[str, 
 
 
 def flies(
-    part: str, scale: str, seed: int, video: Video = SMALL
+    part: str, scale: str, seed: int, video: Video
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Paint the frames of one part of a video."""
     side, steps = video.side[scale], _steps(scale, video.frames)[part]

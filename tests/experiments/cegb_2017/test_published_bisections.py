@@ -46,6 +46,9 @@ def test_history_of_the_bisections():
     count = kinds.count
     found = list(found_models())
     assert f"Of the {len(kinds)} gaps {count('filled')} are filled by models of" in HISTORY
+    assert f"Of all {len(kinds)} gaps:" in HISTORY
+    named = {kind: kind for kind in ("filled", "closed", "narrowed")} | {"empty": "none in eight"}
+    assert all(f"| *{words}* | {count(kind)} |" in HISTORY for kind, words in named.items())
     assert f"{tries} bisections went into the other {len(kinds) - count('filled')}" in HISTORY
     assert (
         f"{count('closed')} were closed by what they found, {count('narrowed')} narrowed" in HISTORY

@@ -9,6 +9,7 @@ import datasets
 from datasets.features import families_of, prices
 from datasets.features.families import SHAPES
 from datasets.images import pixel_table
+from datasets.registered import spec
 from experiments.compare.methods import METHODS
 from experiments.leaderboard import budgets, families, plan, problems, rows
 from experiments.leaderboard.fields import FIELDS, PRICES, SCALES, Field, fields
@@ -76,13 +77,20 @@ def test_all_methods_have_the_same_draws(digits):
         assert draw == other.params["draw"]
 
 
-def test_scales_state_their_minutes_and_play_real_sets_alone():
+def test_scales_state_their_minutes_and_what_is_played():
     assert all(scale.minutes > 0 for scale in SCALES.values())
     assert set(SCALES["overnight"].datasets) == set(PRICES)
     assert {field.dataset for field in fields("laptop", ["thyroid"])} == {"thyroid"}
     assert [field.name for field in fields("laptop", ["mnist"])] == ["mnist@milliseconds"]
-    with pytest.raises(datasets.DataUnavailable):  # not its synthetic set
-        problems.load("flies@uniform", scale="laptop")
+
+
+def test_no_synthetic_form_is_played_where_a_set_cannot_be_had(unreachable):
+    sets = {field: spec(field.dataset) for field in FIELDS}
+    has_both = [field.name for field, one in sets.items() if one.synthetic and not one.bundled]
+    assert has_both
+    for name in has_both:
+        with pytest.raises(datasets.DataUnavailable, match="is unavailable here"):
+            problems.load(name, scale="laptop")
 
 
 def test_families_of_pictures_are_paid_once_at_their_milliseconds():
