@@ -17,7 +17,7 @@ from tests.test_layers import ROOT
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 README = PAGES[0].read_text(encoding="utf-8")
 OTHERS = [
-    *(ROOT / name for name in ("CHANGELOG.md", "CONTRIBUTING.md", "HISTORY.md", "library/README.md")),
+    *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "HISTORY", "library/README")),
     *sorted((ROOT / "datasets").rglob("*.md")),
     *sorted((ROOT / "experiments").rglob("*.md")),
     *sorted((ROOT / "results").glob("*.md")),
