@@ -15,7 +15,7 @@ aspect ratio (from 0.27 to 3.3, half of them between 0.9 and 1.5), averaging whe
 :func:`datasets.load` gives mean grey levels of blocks of 4×4 pixels (1,024 features) and sets a
 fifth of the training pictures aside for validation by seed.
 
-The smallest scale draws synthetic data of five classes (:mod:`datasets.synthetic.pictures`).
+The smallest scale draws synthetic data of five classes (:mod:`datasets.synthetic`).
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.pictures import PictureError, names_of, pictures, resized
 from datasets.sources.storage import decoded, new_array
 from datasets.splits import split_generator
-from datasets.synthetic import pictures as generated_pictures
+from datasets.synthetic.pictures import Pictures
 
 SIDE, N_CLASSES = 128, 101
 N_FIRST, N_TRAIN, N_MORE = 30, 15, 5
@@ -42,6 +42,7 @@ BLOCK = 4
 VALID_SHARE = 5  # one of so many training pictures validates
 INNER = "/101_ObjectCategories.tar.gz"
 """Member of the official zip file that holds the pictures."""
+SYNTHETIC = Pictures("caltech101", (SIDE, SIDE, 3), 5)
 FILE = RawFile(
     folder="caltech101",
     title="Caltech-101",
@@ -160,8 +161,7 @@ SPEC = ImageSpec(
     "training pictures validate",
     cost_rule="uniform, 1 per block of 4×4 pixels",
     real_images=_real_images,
-    draw=generated_pictures.categories,
-    smoke_draw=generated_pictures.five_categories,
+    draw=SYNTHETIC.draw,
     sizes=(1_212, 303, 1_515),
     smoke_sizes=(15, 5, 20),
     table=partial(coarse_table, block=BLOCK, task="multiclass"),

@@ -34,7 +34,7 @@ ones, HOG, local binary patterns, each one byte, at measured CPU milliseconds. :
 pixels, :func:`columns` the features as bytes, one row each, memory-mapped, for those who cannot
 have all of a table in memory.
 
-The smallest scale draws synthetic data (:mod:`datasets.synthetic.faces`).
+The smallest scale draws synthetic data (:mod:`datasets.synthetic`).
 """
 
 from __future__ import annotations
@@ -44,13 +44,15 @@ from functools import partial
 
 import numpy as np
 
-from datasets.cbcl_windows import FILE, MISSING, divisions, rows_of, windows
+from datasets.cbcl_windows import COUNTS, FILE, MISSING, SIDE, divisions, rows_of, windows
 from datasets.dataset import Dataset, checksum
 from datasets.features.faces import prices, tables
 from datasets.images import ImageSet, drawn_images, images_checksum
 from datasets.registry import DatasetSpec, Request, serve
-from datasets.synthetic import faces as generated_faces
+from datasets.synthetic.pictures import Pictures
 
+_SHARES = {part: n[1] / (n[0] + n[1]) for part, n in COUNTS["mirror"].items()}
+SYNTHETIC = Pictures("cbcl", (SIDE, SIDE), 2, shares=_SHARES)
 SIZES = {"smoke": (750, 1_000), "real": (6_977, 24_044)}
 """Training and test windows of the synthetic set at the smallest scale and at the others."""
 
@@ -129,7 +131,7 @@ def _drawn_images(request: Request) -> ImageSet:
     n_train, n_test = SIZES["smoke" if request.scale == "smoke" else "real"]
     n_valid = n_train // 5
     sizes = (n_train - n_valid, n_valid, n_test)
-    return drawn_images("cbcl", generated_faces.windows, sizes, request.seed)
+    return drawn_images("cbcl", SYNTHETIC.draw, sizes, request.seed)
 
 
 def _real_columns(request: Request) -> tables.Columns:

@@ -28,9 +28,10 @@ from datasets.registry import Request
 from datasets.sources.archives import damage_named, unpack
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import decoded, new_array
-from datasets.synthetic import shapes as generated_shapes
+from datasets.synthetic.pictures import Pictures
 
 SIDE, N_CHANNELS, N_CLASSES = 32, 3, 10
+SYNTHETIC = Pictures("cifar10", (SIDE, SIDE, N_CHANNELS), N_CLASSES)
 N_RECORDS = 10_000
 UNPACKED = 200_000_000
 """Bytes that the archive may have unpacked; the official one has 184 million."""
@@ -138,7 +139,7 @@ SPEC = ImageSpec(
     split_rule="the official 10,000 test images; a fifth of the training images validate",
     cost_rule="uniform, 1 per value of a pixel",
     real_images=_real_images,
-    draw=generated_shapes.shapes,
+    draw=SYNTHETIC.draw,
     sizes=(40_000, 10_000, 10_000),
     smoke_sizes=(250, 50, 200),
     smoke_table_sizes=(2_000, 1_000, 1_000),

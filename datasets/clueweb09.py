@@ -31,7 +31,7 @@ from datasets.registry import DatasetSpec, Request
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import decoded
 from datasets.sources.svmrank import read_rows
-from datasets.synthetic import ranking as generators
+from datasets.synthetic.ranking import Ranking, dataset_parts
 
 N_DOCUMENTS, N_QUERIES, N_FEATURES = 26_646, 61, 42
 GRADES = (0, 1, 2, 3, 4)
@@ -73,13 +73,9 @@ COST_ORIGIN = (
     "our own table (datasets.clueweb09.PRICES): the published MSLR price of the same kind and "
     "stream"
 )
-SYNTHETIC = generators.Shape(
-    "clueweb09",
-    FEATURES,
-    {"smoke": (4_000, 2_000, 2_000), "laptop": (15_988, 5_329, 5_329)},
-    (230, 644),
-    (1.15, 2.07, 3.24, 3.80),
-)
+SMOKE_SIZES, SIZES = (4_000, 2_000, 2_000), (15_988, 5_329, 5_329)
+SHARES = (0.818, 0.123, 0.047, 0.006, 0.006)
+"""Of the grades, for the synthetic set."""
 
 
 def feature_costs() -> np.ndarray:
@@ -157,7 +153,9 @@ def real(request: Request) -> Dataset:
 
 def synthetic(request: Request) -> Dataset:
     """Draw the synthetic set at the sizes of the scale."""
-    return _dataset(*generators.dataset_parts(SYNTHETIC, request))
+    shape = Ranking("clueweb09", feature_costs(), (230, 644), SHARES, scaled=True)
+    sizes = SMOKE_SIZES if request.scale == "smoke" else SIZES
+    return _dataset(*dataset_parts(shape, sizes, request.seed))
 
 
 def _dataset(arrays: dict[str, np.ndarray], provenance: dict) -> Dataset:

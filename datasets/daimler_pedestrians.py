@@ -25,7 +25,7 @@ each block of five repetitions draws blocks of neighbours of all five parts into
 The table has 2,000 Haar-like features, 400 of each kind (:mod:`datasets.features.faces`), each one
 byte, at cost 1. :func:`columns` gives as many as wanted, memory-mapped, and :func:`images` pixels.
 
-The smallest scale draws synthetic data (:mod:`datasets.synthetic.windows`).
+The smallest scale draws synthetic data (:mod:`datasets.synthetic`).
 """
 
 from __future__ import annotations
@@ -51,12 +51,13 @@ from datasets.sources.archives import TooLarge, damage_named, opened_tar
 from datasets.sources.find import Form, RawFile, find
 from datasets.sources.pictures import PictureError, read_pgm
 from datasets.sources.storage import decoded
-from datasets.synthetic import windows as generated_windows
+from datasets.synthetic.pictures import Pictures
 
 SHAPE = (36, 18)
 PARTS = ("1", "2", "3", "T1", "T2")
 COUNTS = {1: 4_800, 0: 5_000}
 """Windows of each class in each part of the official archive."""
+SYNTHETIC = Pictures("daimler_pedestrians", SHAPE, 2, shares={"train": 24 / 49})
 BLOCK = 16
 """Neighbours among INRIA's windows that are never torn apart."""
 SIZES = {"smoke": 750, "real": 5_000}
@@ -289,9 +290,8 @@ def _real_columns(per_kind: int, request: Request) -> HaarColumns:
 
 def _drawn_images(request: Request) -> ImageSet:
     n_windows = SIZES["smoke" if request.scale == "smoke" else "real"]
-    pixels, labels = generated_windows.pedestrians(n_windows, request.seed)
-    provenance = generated_windows.provenance(generated_windows.pedestrians)
-    return haar_columns.undivided("daimler_pedestrians", pixels, labels, provenance)
+    drawn = SYNTHETIC.draw(n_windows, request.seed, "train")
+    return haar_columns.undivided("daimler_pedestrians", *drawn, haar_columns.DRAWN)
 
 
 def _drawn_columns(per_kind: int, request: Request) -> HaarColumns:

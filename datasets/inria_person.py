@@ -27,7 +27,7 @@ levels of blocks of 4×4 pixels (512 features; all 24,576 values would take giga
 fifth of the training windows aside for validation by seed, window by window: one may validate while
 its reflection trains.
 
-The smallest scale draws synthetic data (:mod:`datasets.synthetic.pictures`).
+The smallest scale draws synthetic data (:mod:`datasets.synthetic`).
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from datasets.sources.find import Form, RawFile, find
 from datasets.sources.pictures import PictureError, check_size, names_of, pictures
 from datasets.sources.storage import decoded, new_array
 from datasets.splits import split_generator
-from datasets.synthetic import pictures as generated_pictures
+from datasets.synthetic.pictures import Pictures
 
 HEIGHT, WIDTH = 128, 64
 BLOCK = 4
@@ -69,6 +69,9 @@ MISSING = {
     "training window each, a quarter of them from JPEG files, as no window with a person is, which "
     "a classifier can notice; photographs of one scene may lie on both sides of the split",
 }
+SYNTHETIC = Pictures(
+    "inria_person", (HEIGHT, WIDTH, 3), 2, shares=dict.fromkeys(("train", "test"), 2 / 3)
+)
 FILE = RawFile(
     folder="inria_person",
     title="INRIA Person",
@@ -259,7 +262,7 @@ SPEC = ImageSpec(
     "tests; a fifth of the training windows validate",
     cost_rule="uniform, 1 per block of 4×4 pixels",
     real_images=_real_images,
-    draw=generated_pictures.persons,
+    draw=SYNTHETIC.draw,
     sizes=(1_940, 485, 1_210),  # about as many as the mirror's part has
     smoke_sizes=(60, 20, 60),
     table=partial(coarse_table, block=BLOCK, task="binary"),

@@ -39,9 +39,10 @@ from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.rar import rar_member
 from datasets.sources.storage import decoded, file_sha256
 from datasets.sources.svmrank import Rows, read_rows
-from datasets.synthetic import ranking as generators
+from datasets.synthetic.ranking import Ranking, dataset_parts
 
 N_FEATURES = 46
+SMOKE_SIZES = (2_000, 1_000, 1_000)
 GRADES = (0, 1, 2)
 TERMS = "Microsoft Research's terms for LETOR 4.0 (research use, no redistribution)"
 MQ2007_RAR_MD5 = "7be1640ae95c6408dab0ae7207bdc706"
@@ -106,7 +107,11 @@ class Collection:
     n_documents: int  # n_documents, n_queries: Of all five subsets
     n_queries: int
     subsets: tuple[RawFile, ...]  # S1 to S5
-    shape: generators.Shape  # Of its synthetic set
+    # sizes, query_documents, shares, constant: Of its synthetic set
+    sizes: tuple[int, int, int]
+    query_documents: tuple[int, int]
+    shares: tuple[float, ...]
+    constant: tuple[int, ...] = ()
     # Checksums of the decoded subsets (features, labels, queries); empty if none is known
     digests: tuple[str, ...] = ()
     rar_md5: str | None = None  # MD5 of the official archive, where it is known
@@ -145,14 +150,10 @@ COLLECTIONS = {
         15_211,
         784,
         _subsets("mq2008", "MQ2008", _advice("mq2008", "MQ2008"), (_ARCHIVE,)),
-        generators.Shape(
-            "mq2008",
-            FEATURES,
-            {"smoke": (2_000, 1_000, 1_000), "laptop": (9_126, 3_042, 3_043)},
-            (5, 34),
-            (1.09, 2.04),
-            constant=(5, 6, 7, 8, 9, 42),  # the real ones of these are 0 throughout, too
-        ),
+        (9_126, 3_042, 3_043),
+        (5, 34),
+        (0.81, 0.13, 0.06),
+        (5, 6, 7, 8, 9, 42),  # the real ones of these are 0 throughout, too
         (
             "c5f7b494e80645da3dbd5c907a79cf6714382dd52bdbf7d504d8ab28a7aa05e8",
             "da1e8f2ed28ee8f3c44328f91b299bef89896f209399aad703c88492082d856d",
@@ -172,13 +173,9 @@ COLLECTIONS = {
             _advice("mq2007", "MQ2007"),
             (),
         ),
-        generators.Shape(
-            "mq2007",
-            FEATURES,
-            {"smoke": (2_000, 1_000, 1_000), "laptop": (41_774, 13_925, 13_924)},
-            (6, 76),
-            (0.81, 2.12),
-        ),
+        (41_774, 13_925, 13_924),
+        (6, 76),
+        (0.74, 0.20, 0.06),
         rar_md5=MQ2007_RAR_MD5,
     ),
 }
@@ -209,8 +206,16 @@ def real(collection: Collection, request: Request) -> Dataset:
 
 def synthetic(collection: Collection, request: Request) -> Dataset:
     """Draw the synthetic set at the sizes of the scale."""
-    arrays, record = generators.dataset_parts(collection.shape, request)
-    return _dataset(collection.name, arrays, record)
+    shape = Ranking(
+        collection.name,
+        feature_costs(),
+        collection.query_documents,
+        collection.shares,
+        scaled=True,
+        constant=collection.constant,
+    )
+    sizes = SMOKE_SIZES if request.scale == "smoke" else collection.sizes
+    return _dataset(collection.name, *dataset_parts(shape, sizes, request.seed))
 
 
 def _dataset(name: str, arrays: dict[str, np.ndarray], provenance: dict) -> Dataset:

@@ -36,11 +36,12 @@ from datasets.sources.find import Form, Found, RawFile, find, present
 from datasets.sources.idx import IdxError, read_idx
 from datasets.sources.storage import decoded
 from datasets.sources.wheels import Wheel
-from datasets.synthetic import digits as generated_digits
+from datasets.synthetic.pictures import Pictures
 
 SIDE, N_CLASSES = 28, 10
 N_IMAGES = {"train": 60_000, "test": 10_000}
 N_VALID = 10_000
+SYNTHETIC = Pictures("mnist", (SIDE, SIDE), N_CLASSES, empty=True)
 PART_OF_EACH, PART_TRAIN = 500, 400
 """Images of each digit in the wheel, and how many of them train."""
 TERMS = "usually given as CC BY-SA 3.0 (LeCun, Cortes and Burges, from NIST's databases)"
@@ -219,7 +220,7 @@ SPEC = ImageSpec(
     split_rule="the official 10,000 test images; 10,000 of the 60,000 training images validate",
     cost_rule="uniform, 1 per pixel",
     real_images=_real_images,
-    draw=generated_digits.digits,
+    draw=SYNTHETIC.draw,
     sizes=(50_000, 10_000, 10_000),
     smoke_sizes=(250, 50, 200),
     smoke_table_sizes=(2_000, 1_000, 1_000),

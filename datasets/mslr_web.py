@@ -34,17 +34,16 @@ from datasets.registry import DatasetSpec, Request
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import announce, decoded
 from datasets.sources.svmrank import read_pieces
-from datasets.synthetic import ranking as generators
-from datasets.synthetic.tables import PARTS
+from datasets.synthetic.ranking import Ranking, dataset_parts
+from datasets.synthetic.streams import PARTS
 
 GRADES = (0, 1, 2, 3, 4)
+SMOKE_SIZES = (2_000, 1_000, 1_000)
+SHARES = (0.515, 0.325, 0.134, 0.018, 0.008)
+"""Of the grades, for the synthetic sets."""
 LAPTOP_SIZES = (20_000, 5_000, 10_000)
 CHUNK_LINES = 10_000
 _PAGE = "www.microsoft.com/en-us/research/project/mslr"
-FEATURES = (
-    *((kind, stream) for kind in mslr.STREAM_KINDS for stream in mslr.STREAMS),
-    *((kind, "") for kind in mslr.DOCUMENT_KINDS),
-)
 
 
 @dataclass(frozen=True)
@@ -86,13 +85,6 @@ class Collection:
     def member(self, k: int) -> str:
         """Name of the file that is S(k+1)."""
         return f"Fold{(k + 1) % 5 + 1}/test.txt"
-
-    @property
-    def shape(self) -> generators.Shape:
-        """What the synthetic set looks like."""
-        sizes = {"smoke": (2_000, 1_000, 1_000), "laptop": LAPTOP_SIZES, "paper": self.paper_sizes}
-        thresholds = (0.05, 1.26, 2.67, 3.55)
-        return generators.Shape(self.name, FEATURES, sizes, (20, 220), thresholds, scaled=False)
 
 
 COLLECTIONS = {
@@ -156,7 +148,10 @@ def real(collection: Collection, request: Request) -> Dataset:
 
 def synthetic(collection: Collection, request: Request) -> Dataset:
     """Draw the synthetic set at the sizes of the scale."""
-    arrays, provenance = generators.dataset_parts(collection.shape, request)
+    shape = Ranking(collection.name, mslr.own_costs(), (20, 220), SHARES)
+    by_scale = {"smoke": SMOKE_SIZES, "paper": collection.paper_sizes}
+    sizes = by_scale.get(request.scale, LAPTOP_SIZES)
+    arrays, provenance = dataset_parts(shape, sizes, request.seed)
     origin = "our own table by kind of feature (datasets.mslr.own_costs), for the synthetic set"
     return _dataset(collection, arrays, mslr.own_costs(), origin, provenance)
 

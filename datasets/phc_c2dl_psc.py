@@ -25,7 +25,6 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -39,8 +38,8 @@ from datasets.registry import DatasetSpec, Request
 from datasets.sources.archives import damage_named, members
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import decoded
-from datasets.synthetic import tables as generators
-from datasets.synthetic.flies import LARGE, flies
+from datasets.synthetic.streams import RECORD, part_generator
+from datasets.synthetic.video import Video
 
 SIZES = {
     "smoke": (2_000, 1_000, 1_000),
@@ -80,24 +79,19 @@ MISSING = (
     "(720×576); the masks' label numbers"
 )
 
-SYNTHETIC = replace(
-    LARGE,
-    name="phc_c2dl_psc",
-    frames={
-        "smoke": {"train": 2, "valid": 1, "test": 2},
-        **{scale: {part: len(n) for part, n in PARTS.items()} for scale in ("laptop", "paper")},
-    },
-    insects={"smoke": 2, "laptop": 50, "paper": 50},
-)
-"""Its video of insects, whose frames are inverted."""
+SYNTHETIC = {
+    "smoke": Video("phc_c2dl_psc", 192, 3, {"train": 2, "valid": 1, "test": 2}),
+    "laptop": Video("phc_c2dl_psc", SIDE, 50, {part: len(n) for part, n in PARTS.items()}),
+}
+"""Its video; the largest scales share one."""
 
 
 def frames(
     part: str, *, scale: str, seed: int, kind: str = "real"
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
     """Give the whole frames of a part, one at a time."""
-    if part not in generators.PARTS:
-        raise ValueError(f"part must be one of {', '.join(generators.PARTS)}, not {part!r}")
+    if part not in PARTS:
+        raise ValueError(f"part must be one of {', '.join(PARTS)}, not {part!r}")
     if kind not in ("real", "synthetic"):
         raise ValueError(f'kind must be "real" or "synthetic", not {kind!r}')
     Request("phc_c2dl_psc", scale, "auto", seed)  # refuses a wrong scale or seed
@@ -113,8 +107,11 @@ def _real_frames(part: str) -> tuple[Iterator[tuple[np.ndarray, np.ndarray]], Fo
 
 
 def _synthetic_frames(part: str, scale: str, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    for image, labels in flies(part, scale, seed, SYNTHETIC):
-        yield 255 - image, labels
+    return _video(scale).play(part, seed)
+
+
+def _video(scale: str) -> Video:
+    return SYNTHETIC["smoke" if scale == "smoke" else "laptop"]
 
 
 def _decode(archive: Path, out: Path) -> None:
@@ -151,14 +148,15 @@ def _grey(name: str, content: bytes) -> np.ndarray:
 
 def _rows(request: Request, kind: str) -> dict[str, np.ndarray]:
     """Draw pixels of all parts."""
-    arrays = {}
-    for part, size in zip(generators.PARTS, SIZES[request.scale], strict=True):
-        n_frames = len(PARTS[part]) if kind == "real" else SYNTHETIC.frames[request.scale][part]
+    arrays, n_train = {}, len(PARTS["train"])
+    if kind == "synthetic":
+        n_train = _video(request.scale).frames["train"]
+    for part, size in zip(PARTS, SIZES[request.scale], strict=True):
         arrays[f"X_{part}"], arrays[f"y_{part}"] = labelled_frames.sample(
             frames(part, scale=request.scale, seed=request.seed, kind=kind),
-            n_frames if part == "train" else 1,
+            n_train if part == "train" else 1,
             size,
-            generators.part_generator("phc_c2dl_psc rows", request.seed, part),
+            part_generator("phc_c2dl_psc rows", request.seed, part),
             MARGIN if kind == "real" else 0,
         )
     return arrays
@@ -174,7 +172,7 @@ def real(request: Request) -> Dataset:
 def synthetic(request: Request) -> Dataset:
     """Draw pixels of the synthetic set's video."""
     rows = _rows(request, "synthetic")
-    return labelled_frames.table("phc_c2dl_psc", rows, labelled_frames.SYNTHETIC_RECORD)
+    return labelled_frames.table("phc_c2dl_psc", rows, RECORD)
 
 
 SPEC = DatasetSpec(

@@ -19,7 +19,7 @@ repetitions draws the blocks into divisions anew.
 The table has 2,000 Haar-like features, 400 of each kind (:mod:`datasets.features.faces`), each one
 byte, at cost 1. :func:`columns` gives as many as wanted, memory-mapped, and :func:`images` pixels.
 
-The smallest scale draws synthetic data (:mod:`datasets.synthetic.windows`).
+The smallest scale draws synthetic data (:mod:`datasets.synthetic`).
 """
 
 from __future__ import annotations
@@ -39,10 +39,11 @@ from datasets.registry import DatasetSpec, Request, serve
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.matlab import read_bytes
 from datasets.sources.storage import decoded
-from datasets.synthetic import windows as generated_windows
+from datasets.synthetic.pictures import Pictures
 
 SHAPE = (24, 24)
 COUNTS = {"faces": 4_916, "nonfaces": 7_872}
+SYNTHETIC = Pictures("vj_faces", SHAPE, 2, shares={"train": COUNTS["faces"] / sum(COUNTS.values())})
 BLOCK = 64
 """Neighbours in the files that are never torn apart."""
 SIZES = {"smoke": 750, "real": 12_788}
@@ -214,9 +215,8 @@ def _real_columns(per_kind: int, request: Request) -> HaarColumns:
 
 def _drawn_images(request: Request) -> ImageSet:
     n_windows = SIZES["smoke" if request.scale == "smoke" else "real"]
-    pixels, labels = generated_windows.faces(n_windows, request.seed)
-    provenance = generated_windows.provenance(generated_windows.faces)
-    return haar_columns.undivided("vj_faces", pixels, labels, provenance)
+    drawn = SYNTHETIC.draw(n_windows, request.seed, "train")
+    return haar_columns.undivided("vj_faces", *drawn, haar_columns.DRAWN)
 
 
 def _drawn_columns(per_kind: int, request: Request) -> HaarColumns:

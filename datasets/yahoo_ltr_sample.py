@@ -28,8 +28,7 @@ from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import decoded
 from datasets.sources.svmrank import read_rows
 from datasets.splits import split_queries
-from datasets.synthetic import tables as generators
-from datasets.synthetic.ranking import synthetic_record
+from datasets.synthetic.ranking import Ranking
 
 N_FEATURES, N_PRESENT = 300, 218
 TRAIN_SHARE = 0.7
@@ -59,9 +58,8 @@ FILES = {
     )
     for name, (digest, size) in _DIGESTS.items()
 }
-SYNTHETIC_SIZES = {"smoke": (1_000, 400, 500)}
-SYNTHETIC_FULL_SIZES = (2_108, 897, 768)
-SYNTHETIC_GROUPS = ((1, 53), (5, 12), (20, 71), (50, 58), (100, 10), (150, 14))
+SMOKE_SIZES, SIZES = (1_000, 400, 500), (2_108, 897, 768)
+GROUPS = ((1, 53), (5, 12), (20, 71), (50, 58), (100, 10), (150, 14))
 """Prices of the 218 features that occur and how many have each, as in the real part."""
 
 
@@ -96,28 +94,12 @@ def real(request: Request) -> Dataset:
     return yahoo_ltr.dataset("yahoo_ltr_sample", arrays, costs, origin, names, provenance)
 
 
-def synthetic_columns() -> np.ndarray:
-    """Give the features of the synthetic set of set 1 that this one keeps."""
-    costs = generators.yahoo_costs()
-    first = [np.flatnonzero(costs == price)[:count] for price, count in SYNTHETIC_GROUPS]
-    return np.sort(np.concatenate(first))
-
-
 def synthetic(request: Request) -> Dataset:
-    """Draw 218 features of that of :mod:`datasets.yahoo_ltr`, from a stream of its own."""
-    sizes = SYNTHETIC_SIZES.get(request.scale, SYNTHETIC_FULL_SIZES)
-    columns, parts = synthetic_columns(), {}
-    for part, size in zip(generators.PARTS, sizes, strict=True):
-        X, y, query = generators.yahoo_ltr(
-            size, request.seed, part, stream="yahoo_ltr_sample", low=5, high=25
-        )
-        parts[part] = (X[:, columns], y, query)
-    arrays, queries = ranking.part_arrays(parts)
-    provenance = {**synthetic_record(sizes), "queries": queries}
-    names = tuple(f"synthetic_{column:03d}" for column in columns)
-    origin = "the published costs, given to as many of the synthetic set's features"
-    costs = generators.yahoo_costs()[columns]
-    return yahoo_ltr.dataset("yahoo_ltr_sample", arrays, costs, origin, names, provenance)
+    """Draw the synthetic set at the sizes of the scale."""
+    costs = yahoo_ltr.synthetic_costs(GROUPS)
+    shape = Ranking("yahoo_ltr_sample", costs, (5, 25), yahoo_ltr.SHARES)
+    sizes = SMOKE_SIZES if request.scale == "smoke" else SIZES
+    return yahoo_ltr.synthetic_dataset(shape, sizes, request.seed)
 
 
 def _half(half: str) -> tuple[dict[str, np.ndarray], tuple[Found, Found]]:

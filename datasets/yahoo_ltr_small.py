@@ -11,13 +11,14 @@ scale.
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from datasets import ranking, yahoo_ltr
 from datasets.dataset import Dataset
 from datasets.registry import DatasetSpec, Request
-from datasets.synthetic import tables as generators
-from datasets.synthetic.ranking import synthetic_record
+from datasets.synthetic.streams import PARTS
 
 ROWS = (141_397, 146_769, 184_968)
 LAPTOP_SIZES = (20_000, 5_000, 10_000)
@@ -40,7 +41,7 @@ def real(request: Request) -> Dataset:
     columns = np.flatnonzero(tables["occurs"] | (table != yahoo_ltr.ABSENT))
     edges = [0, *cuts(tables["query"], ROWS), tables["y"].size]
     parts = {}
-    for i, part in enumerate(generators.PARTS):
+    for i, part in enumerate(PARTS):
         where = slice(edges[i], edges[i + 1])
         rows = _rows(tables["query"][where], i, request)
         X = tables["X"][where][rows][:, columns].astype(np.float64, order="C")
@@ -61,27 +62,15 @@ def real(request: Request) -> Dataset:
 def _rows(query: np.ndarray, i: int, request: Request) -> np.ndarray | slice:
     if request.scale == "paper":
         return slice(None)
-    stream = f"yahoo_ltr_small {generators.PARTS[i]}"
+    stream = f"yahoo_ltr_small {PARTS[i]}"
     return ranking.sample_queries(stream, request.seed, query, LAPTOP_SIZES[i])
 
 
 def synthetic(request: Request) -> Dataset:
-    """Draw that of :mod:`datasets.yahoo_ltr` at this set's sizes, from its own stream."""
+    """Draw the synthetic set at the sizes of the scale."""
     sizes = {"smoke": SMOKE_SIZES, "paper": ROWS}.get(request.scale, LAPTOP_SIZES)
-    parts = {
-        part: generators.yahoo_ltr(size, request.seed, part, stream="yahoo_ltr_small")
-        for part, size in zip(generators.PARTS, sizes, strict=True)
-    }
-    arrays, queries = ranking.part_arrays(parts)
-    costs = generators.yahoo_costs()
-    provenance = {
-        **synthetic_record(sizes),
-        "sparsity": float(np.mean(arrays["X_train"] == 0.0)),
-        "queries": queries,
-    }
-    names = tuple(f"synthetic_{i:03d}" for i in range(costs.size))
-    origin = "the cost groups of the paper, given to the synthetic set's features"
-    return yahoo_ltr.dataset("yahoo_ltr_small", arrays, costs, origin, names, provenance)
+    shape = replace(yahoo_ltr.SYNTHETIC, name="yahoo_ltr_small")
+    return yahoo_ltr.synthetic_dataset(shape, sizes, request.seed)
 
 
 SPEC = DatasetSpec(

@@ -1,151 +1,100 @@
-"""Synthetic data for ranking sets with named features, as :mod:`datasets.synthetic` describes them.
-
-One generator for all; what distinguishes the sets is a :class:`Shape`, which stands in the
-module of the set.
-"""
+"""The generator of synthetic ranking sets: documents of queries, with graded relevance."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.special import ndtri
 
 from datasets import ranking
-from datasets.synthetic.tables import PARTS, part_generator, query_sizes
+from datasets.synthetic.streams import PARTS, part_generator, record, rounded, structure
 
-GRID = 2.0**16
-PIECE = 64
-"""Queries drawn at once."""
-
-STREAM_WEIGHTS = {"body": 0.6, "title": 0.5, "anchor": 0.4, "url": 0.2, "document": 0.0}
-"""Share of a stream's match in the relevance; the whole document is a mean of the others."""
-SAME_STREAM = {"main_content": "document"}
-"""Streams of ClueWeb09 by other names."""
-STREAM_MISSING = {"body": 0.05, "title": 0.5, "anchor": 0.6, "url": 0.8, "document": 0.05}
-"""Share of documents in which the query's terms are not in a stream: all its features are 0."""
-STREAM_CORRELATION = 0.6
-QUALITY_WEIGHT = 0.35
-QUERY_WEIGHT = 0.4
-INTERACTION_WEIGHT = 0.3
-RELEVANCE_NOISE = 0.7
-KIND_NOISE = {"frequency": 1.2, "weighted": 0.8, "model": 0.4}
-"""Noise of a feature of the match, in its standard deviations: what costs more carries less."""
-KINDS = {
-    "frequency": ("covered_terms", "covered_ratio", "tf", "norm_tf", "boolean_model"),
-    "weighted": ("tfidf", "vector_space_model"),
-    "model": ("bm25", "lm", "f2exp", "f2log", "ql", "pl2", "spl"),
-    "query": ("idf",),  # the same for all documents of a query
-    "length": ("stream_length",),  # says nothing of the match
-}
-QUALITY_NOISE = 1.0
-DOCUMENT_ZEROS = 0.15
-"""Share of zeros of a feature of the document alone (its links, say)."""
+N_PLAIN, ON_QUERY, N_SEEN = 8, 0.1, 0.25
+CHEAP_NOISE, DEAR_NOISE = 2.0, 1.0
+ZEROS = (0.1, 0.95)
+"""A feature is 0 in a share of the documents that is drawn between these."""
+PIECE = 20_000
+"""Documents drawn at once."""
 
 
 @dataclass(frozen=True)
-class Shape:
-    """What a set looks like."""
+class Ranking:
+    """What a ranking set looks like."""
 
-    name: str  # Data set
-    # Kind and stream of each feature; no stream for a feature of the document
-    features: tuple[tuple[str, str], ...]
-    # Documents that train, validate and test: ``smoke``, ``laptop``, and ``paper`` where that
-    # differs; a scale that is not named has the sizes of ``laptop``
-    sizes: dict[str, tuple[int, int, int]]
+    name: str
+    costs: np.ndarray  # Of each feature: what costs more has less noise
     query_documents: tuple[int, int]  # Least and most documents of a query
-    thresholds: tuple[float, ...]  # Relevance at which the next grade begins
-    scaled: bool = True  # Each feature scaled to [0, 1] within its query, as LETOR does
+    shares: tuple[float, ...]  # Of each grade, the worst first
+    scaled: bool = False  # Each feature scaled to [0, 1] within its query, as LETOR does
     constant: tuple[int, ...] = ()  # Numbers, from 0, of features that are 0 throughout
 
+    def documents(self, n_rows: int, seed: int, part: str) -> ranking.Triple:
+        """Draw features, grades and queries."""
+        rng = part_generator(self.name, seed, part)
+        sizes = query_sizes(rng, n_rows, *self.query_documents)
+        owner = np.repeat(np.arange(sizes.size), sizes)
+        u, z = rng.standard_normal((sizes.size, 2))[owner], rng.standard_normal((n_rows, N_PLAIN))
+        interaction = z[:, 1] * z[:, 2]
+        relevance = 1.5 * z[:, 0] / (1.0 + np.abs(z[:, 0])) + 0.5 * interaction + 0.3 * u[:, 0]
+        relevance += 0.4 * (z[:, 3] - z[:, 4]) + 0.2 * np.abs(z[:, 5])
+        seen = np.column_stack([z, u[:, 1], relevance])
+        noisy = rounded(relevance + 0.5 * rng.standard_normal(n_rows))
+        y = np.searchsorted(np.quantile(noisy, np.cumsum(self.shares)[:-1]), noisy)
+        X = np.empty((n_rows, self.costs.size))
+        pieces = [slice(start, start + PIECE) for start in range(0, n_rows, PIECE)]
+        for piece in pieces:
+            X[piece] = self._features(seen[piece], rng)
+        on_query = structure(f"{self.name} query").random(self.costs.size) < ON_QUERY
+        on_query &= self.costs < self.costs.max()
+        first = np.r_[0, np.cumsum(sizes)[:-1]]
+        X[:, on_query] = X[first][:, on_query][owner]
+        if self.scaled:
+            _scale_within_queries(X, sizes)
+        for piece in pieces:
+            X[piece] = rounded(X[piece])
+        X[:, list(self.constant)] = 0.0
+        return X, y.astype(float), (owner + 10_000_000 * PARTS.index(part)).astype(np.int64)
 
-def dataset_parts(shape: Shape, request) -> tuple[dict[str, np.ndarray], dict]:
-    """Draw the three parts of a set."""
-    sizes = shape.sizes.get(request.scale, shape.sizes["laptop"])
+    def _features(self, seen: np.ndarray, rng: np.random.Generator) -> np.ndarray:
+        """Draw features: cheap ones see single properties, the dearest fifth the relevance."""
+        fixed, d = structure(self.name), self.costs.size
+        prices = np.unique(self.costs)
+        rank = np.searchsorted(prices, self.costs) / (prices.size - 1)
+        loadings = fixed.normal(0.0, 1.0, (seen.shape[1], d))
+        loadings *= fixed.random(loadings.shape) < N_SEEN
+        loadings[-1] = np.where(rank >= 0.8, 1.0, 0.0)
+        noise = CHEAP_NOISE + (DEAR_NOISE - CHEAP_NOISE) * rank
+        spread = np.sqrt(np.square(loadings).sum(axis=0) + noise * noise)
+        threshold = np.round(ndtri(fixed.uniform(*ZEROS, d)), 3)
+        X = (seen @ loadings + noise * rng.standard_normal((len(seen), d))) / spread
+        X = np.maximum(X - threshold, 0.0)
+        return X / (1.0 + X)
+
+
+def dataset_parts(shape: Ranking, sizes: tuple[int, int, int], seed: int):
+    """Draw the three parts of a set, and give its record."""
     drawn = {
-        part: documents(shape, size, request.seed, part)
-        for part, size in zip(PARTS, sizes, strict=True)
+        part: shape.documents(size, seed, part) for part, size in zip(PARTS, sizes, strict=True)
     }
     arrays, facts = ranking.part_arrays(drawn)
-    return arrays, {
-        **synthetic_record(sizes),
-        "queries": facts,
-    }
+    return arrays, {**record(sizes, "documents"), "queries": facts}
 
 
-def synthetic_record(sizes: tuple[int, int, int]) -> dict:
-    """Give what the provenance of every synthetic says."""
-    return {
-        "kind": "synthetic",
-        "source": "synthetic",
-        "terms": "generated by this project",
-        "missing": "everything: a seeded generator stands in (datasets.synthetic)",
-        "split_rule": f"drawn independently: {sizes[0]} / {sizes[1]} / {sizes[2]} documents",
-    }
+def query_sizes(rng: np.random.Generator, n_rows: int, low: int, high: int) -> np.ndarray:
+    """Draw numbers of documents per query that add up to ``n_rows``.
 
-
-def documents(shape: Shape, n_rows: int, seed: int, part: str) -> ranking.Triple:
-    """Draw documents of synthetic data."""
-    rng = part_generator(shape.name, seed, part)
-    sizes = query_sizes(rng, n_rows, *shape.query_documents)
-    query = np.repeat(np.arange(sizes.size) + 10_000_000 * PARTS.index(part), sizes)
-    X, y = np.empty((n_rows, len(shape.features))), np.empty(n_rows)
-    start = 0
-    for first in range(0, sizes.size, PIECE):
-        piece = sizes[first : first + PIECE]
-        rows = slice(start, start + int(piece.sum()))
-        X[rows], relevance = _piece(rng, shape, piece)
-        y[rows] = np.searchsorted(shape.thresholds, relevance)
-        start = rows.stop
-    return X, y, query.astype(np.int64)
-
-
-def _piece(rng: np.random.Generator, shape: Shape, sizes: np.ndarray):
-    """Draw the features and the relevance of the documents of a few queries."""
-    owner = np.repeat(np.arange(sizes.size), sizes)
-    n = owner.size
-    topic = rng.standard_normal(sizes.size)
-    quality = rng.standard_normal(n)
-    shared = rng.standard_normal(n)
-    match, present = {}, {}
-    own = np.sqrt(1.0 - STREAM_CORRELATION**2)
-    for stream in STREAM_WEIGHTS:
-        match[stream] = STREAM_CORRELATION * shared + own * rng.standard_normal(n)
-        present[stream] = rng.random(n) >= STREAM_MISSING[stream]
-    match["document"] = (match["body"] + match["anchor"] + match["title"] + match["url"]) / 4.0
-    relevance = QUALITY_WEIGHT * quality + QUERY_WEIGHT * topic[owner]
-    for stream, weight in STREAM_WEIGHTS.items():
-        relevance = relevance + weight * match[stream] * present[stream]
-    relevance = relevance + INTERACTION_WEIGHT * match["body"] * match["title"] * present["title"]
-    relevance = relevance + RELEVANCE_NOISE * rng.standard_normal(n)
-    X = np.empty((n, len(shape.features)))
-    for column, (kind, stream) in enumerate(shape.features):
-        if stream:
-            stream = SAME_STREAM.get(stream, stream)
-            signal = _stream_feature(rng, kind, match[stream], owner, sizes.size)
-            X[:, column] = np.where(present[stream], signal, 0.0)
-        else:
-            signal = quality + QUALITY_NOISE * rng.standard_normal(n)
-            X[:, column] = np.where(rng.random(n) < DOCUMENT_ZEROS, 0.0, _positive(signal))
-    X[:, list(shape.constant)] = 0.0
-    if shape.scaled:
-        _scale_within_queries(X, sizes)
-    return np.rint(X * GRID) / GRID, relevance
-
-
-def _positive(signal: np.ndarray) -> np.ndarray:
-    """Bend a signal into (0, 10), without a function whose last bit differs by processor."""
-    bent = signal / (1.0 + np.abs(signal))
-    return 5.0 * (1.0 + bent)
-
-
-def _stream_feature(rng, kind: str, match: np.ndarray, owner: np.ndarray, n_queries: int):
-    family = next(name for name, starts in KINDS.items() if kind.startswith(starts))
-    if family == "query":
-        return _positive(rng.standard_normal(n_queries))[owner]
-    noise = rng.standard_normal(match.size)
-    if family == "length":
-        return _positive(noise)
-    return _positive(match + KIND_NOISE[family] * noise)
+    The last query takes what is left; less than ``low`` joins the query before it.
+    """
+    draws = rng.integers(low, high + 1, n_rows // low + 1)
+    ends = np.cumsum(draws)
+    n_queries = int(np.searchsorted(ends, n_rows)) + 1
+    sizes = draws[:n_queries].copy()
+    sizes[-1] -= ends[n_queries - 1] - n_rows
+    if sizes[-1] < low and n_queries > 1:
+        sizes[-2] += sizes[-1]
+        sizes = sizes[:-1]
+    return sizes
 
 
 def _scale_within_queries(X: np.ndarray, sizes: np.ndarray) -> None:

@@ -15,7 +15,6 @@ from datasets import cifar10
 from datasets.cifar10 import CifarError
 from datasets.images import images_checksum
 from datasets.sources.archives import UnsafeArchive
-from datasets.synthetic import shapes as generated_shapes
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
 from tests.datasets.server import Server
 
@@ -159,47 +158,9 @@ def test_smoke_images_are_the_synthetic(offline):
     assert (images.train.shape, images.test.shape) == ((300, 32, 32, 3), (200, 32, 32, 3))
     assert len(images.split(0)[1]) == 50
     data = datasets.load("cifar10", scale="smoke", seed=1)
-    expected, _ = generated_shapes.shapes(1000, 1, "test")
+    expected, _ = cifar10.SYNTHETIC.draw(1000, 1, "test")
     np.testing.assert_array_equal(data.X_test, expected.reshape(-1, 3072))
     assert not offline.exists()
-
-
-def test_synthetic_data_are_as_described():
-    images, labels = generated_shapes.shapes(1200, 0, "train")  # more than one chunk
-    assert np.bincount(labels, minlength=10).min() > 80
-    assert 100 < images.mean() < 155
-    colours = np.array([images[labels == c].mean(axis=(0, 1, 2)) for c in range(10)])
-    assert np.abs(colours - colours.mean(axis=0)).max() < 20  # colour says nothing
-
-
-def test_shapes_by_hand():
-    inside = {
-        shape: [bool(generated_shapes.margin(shape, *np.array(point)) > 0) for point in POINTS]
-        for shape in generated_shapes.SHAPES
-    }
-    assert inside == {
-        #                centre  right   below  corner  middle of the right half
-        "disc": [True, True, True, False, True],
-        "ring": [False, True, True, False, False],
-        "square": [True, True, True, True, True],
-        "frame": [False, True, True, True, False],
-        "diamond": [True, True, True, False, True],
-        "lying bar": [True, True, False, False, True],
-        "standing bar": [True, False, True, False, False],
-        "cross": [True, True, True, False, True],
-        "triangle": [True, False, True, True, False],
-        "pair": [False, True, False, False, True],
-    }
-
-
-POINTS = ((0.0, 0.0), (0.8, 0.0), (0.0, 0.8), (0.75, 0.75), (0.48, -0.1))
-
-
-def test_clouds_pass_through_their_lattice():
-    lattice = np.random.default_rng(0).uniform(0.0, 255.0, (2, 5, 5, 3))
-    clouds = generated_shapes.clouds(lattice)
-    np.testing.assert_allclose(clouds[:, ::8, ::8], lattice[:, :4, :4])
-    np.testing.assert_allclose(clouds[:, 4, 0], lattice[:, :2, 0].mean(axis=1))
 
 
 # --- real data -----------------------------------------------------------------------------------

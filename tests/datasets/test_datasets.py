@@ -19,37 +19,41 @@ import datasets
 from datasets import catalogue, miniboone
 from datasets.sources.find import Form, RawFile
 from datasets.splits import split_queries, split_rows
-from datasets.synthetic import tables as generators
+from datasets.synthetic.pictures import Pictures, clouds
+from datasets.synthetic.ranking import Ranking, query_sizes
+from datasets.synthetic.streams import GRID
+from datasets.synthetic.tables import Table
+from datasets.synthetic.video import Video
 from tests.datasets.contract import NEEDS_MIRROR, PARTS, check_contract
 from tests.datasets.server import Server
 
 MIRROR = Path(os.environ.get("COST_AWARE_BOOSTING_MIRROR", ""))
 SYNTHETIC = {
     # SHA-256 of what is delivered at smoke scale, seed 0: the synthetic sets are frozen
-    "caltech101": "0999cd00953ec3c4a65a8a1b224b6e37b2fdb99078d3b577f2eeab2bf8671a11",
-    "cbcl": "2e546c233e755fe6ebdb6293f3e896c4fb413d6384394276cfec7fdf3e60bab1",
-    "cbcl_divided": "7191d9cfd989822a04fc39aa4b4e13f9feae439c52534a2a83a0f88daed45672",
-    "cifar10": "27bae22da3ac37c1a09d0cbc97aa657a0bb3f9114d471500c25e3f33c2919b61",
-    "clueweb09": "46615140edf858022d56c13aeaf756e54c5660ebc667e19825937696ec716989",
-    "daimler_pedestrians": "0527987f87697ac52dcc3a984e56fa751be256f45107d02a1a2abbf6f5e0322c",
-    "hepmass_1000": "342a2353d32eda5968095fb930fac460723bc1bda01a0050ddf97f69b2c90226",
-    "hepmass_not1000": "3d232df140a4c8f215e16ffd9f7022e2ef7212b383ee20dc49f0a7b47e10d35d",
-    "inria_person": "4eb305ecf5808c91afb288129ca2ca90eaf3aa0a3cfccd5840ffff011b9f81c9",
-    "miniboone": "5b7718e25d6cf86949559465b182fe7e583dca22db59d3ff39e4bcfbcec7e4b5",
-    "mnist": "32992cdc328ab2bc99d152172fa34f72d30f790413f09a7ca883a78e5b9505bc",
-    "mq2007": "1496f8a5d5d65418159ecd31030c0fd6c8240807cc83682081d00f2716904e89",
-    "mq2008": "78a846120184a4cc299f754ba1fc04dd40524070548fc4e2cb1830a37d153e0f",
-    "mslr_web10k": "0aaff65c5873bfc6b0e26f3ae12765c5578f0e5867e59fd6f677d84ed608bf42",
-    "mslr_web30k": "0457f988828de406eb87ea3234a5598a43adbe532a536078a7ad98e385a289c3",
-    "phc_c2dl_psc": "71eda6e8c490bdde243a55d4ee8980ef436ee202d9f77c061d66c73cc8758905",
-    "scene15": "d3a5425b00808ee414083c37ed0bdac4b31ba52f5aecbc029428ec856ca2678b",
-    "scene15_small": "d3a5425b00808ee414083c37ed0bdac4b31ba52f5aecbc029428ec856ca2678b",
-    "thyroid": "f44ad524ae876c0387880eda5eae6228f452e4ce2097d651e2bf65c2e3dedd29",
+    "caltech101": "f11a0fc030389d3d0d3fafcf2bc6d3ae26b3a31640f0a1243b90ba2132afcd9d",
+    "cbcl": "072e812013086e58c9a7936d52b46a2b89bfafba14bd1a1259688f658863449b",
+    "cbcl_divided": "17ed4fc74856120ee28f3a5d48088b048c0268b5c5f1640350618229491f0ee1",
+    "cifar10": "7457e2c5696134d9e983a428d40ea654d5ff9ca8bb62f0b1197e9f809058d476",
+    "clueweb09": "3139f4d584b6b14ead02c173d4dc2c26ad004e83d048388f4f5fa73570232453",
+    "daimler_pedestrians": "f666030127507885281c67f2d19774a052798b8e799e1402a4cbe73f5d1061ea",
+    "hepmass_1000": "25f8e3c230d1e7df81549aac97f446d1b33f876ff82c39f54f87363df28e9fae",
+    "hepmass_not1000": "9801b3410dd6098c1a661f9d19fe0c6f48e9a8a305f634f1cf8b562b2f0c311a",
+    "inria_person": "dd8b54f74bb82d126f3a6d9e28830114d3d44a9cd111369d903c907de2389f16",
+    "miniboone": "3d3f80691221d4ca421fb874c755a68053182147dec2d6c334f5439cbeb41626",
+    "mnist": "ef874e26e97fc6532af5f2ad2f6512bdb9441b02b3f2b202d01d420c12ed6569",
+    "mq2007": "a43007968a6b0f365400b110a22d6f084e4c02cba8c55fc874d753b339c81149",
+    "mq2008": "04ada5b8fbe753036685785b11efbef461357a9a2c8f09a0233bf4189ba0eb2c",
+    "mslr_web10k": "613d20c8e5d3c4b86856a11318fa852f9fa7d70eb868fc645ffe8868f0ddad4f",
+    "mslr_web30k": "b93a3608624541ad8f31d716230de9913df59d5dd38b9975e1b394c984a3e3fb",
+    "phc_c2dl_psc": "f52389dcc10e95eec4375c19809059d2c696bcaa0c2da466052fb8ddb4543649",
+    "scene15": "076f351f0698ee08cadef9990bca41d0c77f45eea7c7b21fa93057b558b03bbd",
+    "scene15_small": "076f351f0698ee08cadef9990bca41d0c77f45eea7c7b21fa93057b558b03bbd",
+    "thyroid": "f82ede92836f86b83d699fbc3d3ec45e75234116b6744c905f935b68fa4284d4",
     "toy": "57ee9452bccea381484fd976ee3fa7ca255ca2a9d76beba725cfa839c02d8bb5",
-    "vj_faces": "ca2ea00214e78356185e66207b95bbfedd7e372419719db86b4dc0d9ccd3efa0",
-    "yahoo_ltr": "24ba8eb86d1b06fd03846e03d6729fbdefc8eabf413a17af916c70a89ca76297",
-    "yahoo_ltr_sample": "f929343bc59eef535ac9cee8aebeb51ebd62cd0ceebffcbe5acd782dc8f285bd",
-    "yahoo_ltr_small": "944b2d3e37db70122e711d28bdbc273826b4a7c009dbb74f2d9a5a8f2fa804d8",
+    "vj_faces": "30f623557883f448f5d96c46fcdb9f3abd17e13ed0df28caed882c536493ed77",
+    "yahoo_ltr": "3e246786cbd97e47e3ca3aa5dfc7c0f89350ce25101a6d40e47ece618bb38f5a",
+    "yahoo_ltr_sample": "d89325fd16867e3db9ab22d2a802e239c59393726893b1dfc51c3b4c0d032dca",
+    "yahoo_ltr_small": "9ba82f62795ebf29556f641a77245135328724da81c76be78051cbcade26e8b3",
 }
 OTHER_SIZES = {
     "caltech101": [15, 5, 20],  # features are computed from these two: few rows
@@ -247,45 +251,102 @@ def test_synthetic_data_are_frozen(name):
     assert other.provenance["checksum"] != SYNTHETIC[name]
 
 
-def test_yahoo_synthetic_is_as_described():
-    X, y, query = generators.yahoo_ltr(6000, 3, "train")
-    costs = generators.yahoo_costs()
-    assert sorted(zip(*np.unique(costs, return_counts=True), strict=True)) == sorted(
-        (float(cost), count) for cost, count in generators.YAHOO_GROUPS
-    )
-    frequencies = np.bincount(y.astype(int)) / y.size
-    np.testing.assert_allclose(frequencies, [0.26, 0.36, 0.28, 0.076, 0.019], atol=0.03)
-    assert 0.54 < (X == 0).mean() < 0.58
+def test_tables_have_their_shares_and_some_signal():
+    table = Table("a", 12, (0.2, 0.7, 0.1), binary={3: 0.3, 4: 0.02})
+    X, y = table.rows(50_100, 0, "train")  # more than one piece
+    np.testing.assert_allclose(np.bincount(y) / y.size, table.shares, atol=0.01)
+    np.testing.assert_allclose(X[:, [3, 4]].mean(axis=0), [0.3, 0.02], atol=0.01)
+    assert set(X[:, 3]) == {0.0, 1.0}
+    assert (X * GRID % 1 == 0).all()
+    means = np.array([X[y == label].mean(axis=0) for label in range(3)])
+    tell = np.ptp(means, axis=0) > 0.2 * X.std(axis=0)
+    assert 4 <= tell.sum() < 12  # some features have no information
+    again, labels = table.rows(50_100, 0, "train")
+    np.testing.assert_array_equal(again, X)
+    np.testing.assert_array_equal(labels, y)
+    assert not np.isin(table.rows(100, 0, "test")[0][:, 0], X[:, 0]).all()
+
+
+def test_ranking_sets_have_their_shares_and_dear_features_say_more():
+    costs = np.repeat([1.0, 5.0, 50.0], 20)
+    shape = Ranking("a", costs, (5, 40), (0.6, 0.3, 0.1), constant=(7,))
+    X, y, query = shape.documents(20_500, 3, "train")  # more than one piece
+    np.testing.assert_allclose(np.bincount(y.astype(int)) / y.size, shape.shares, atol=0.001)
     assert (X >= 0).all()
     assert (X < 1).all()
+    assert (X * GRID % 1 == 0).all()
+    assert np.flatnonzero(np.ptp(X, axis=0) == 0).tolist() == [7]
+    assert 0.4 < (X == 0).mean() < 0.65
+    assert (np.diff(query) >= 0).all()
     sizes = np.bincount(query)
     assert sizes.min() >= 5
     assert sizes.max() <= 44
-    first = np.r_[True, query[1:] != query[:-1]]
-    ranges = np.array([np.ptp(X[query == q], axis=0) for q in query[first][:20]])
-    # About 15 % of the features belong to the query; some rare ones are 0 throughout.
-    assert 0.10 < (ranges.max(axis=0) == 0).mean() < 0.25
+    told = np.array([abs(np.corrcoef(column, y)[0, 1]) for column in np.delete(X, 7, axis=1).T])
+    assert told[:39].mean() < 0.6 * told[-20:].mean()
+    same = [(np.ptp(X[query == q], axis=0) == 0) for q in range(20)]
+    assert 1 < np.all(same, axis=0).sum() < 20  # some features are the query's
+    assert shape.documents(10, 3, "test")[2].min() > query.max()
+
+
+def test_scaled_ranking_sets_fill_the_unit_interval():
+    shape = Ranking("b", np.arange(1.0, 31.0), (5, 10), (0.5, 0.5), scaled=True)
+    X, _, query = shape.documents(60, 0, "train")
+    for q in np.unique(query):
+        assert (X[query == q].min(axis=0) == 0).all()
+        assert set(X[query == q].max(axis=0)) <= {0.0, 1.0}
+    assert (X == 1).any(axis=0).mean() > 0.8
 
 
 def test_query_sizes_add_up():
     for n_rows in (5, 6, 37, 44, 1000):
-        sizes = generators.query_sizes(np.random.default_rng(n_rows), n_rows)
+        sizes = query_sizes(np.random.default_rng(n_rows), n_rows, 5, 40)
         assert sizes.sum() == n_rows
         assert sizes.min() >= 5
 
 
-def test_synthetic_miniboone_is_as_described():
-    X, y = generators.miniboone(20_000, 0, "train")
-    assert abs(y.mean() - 0.2806) < 0.01
-    outliers = (X == -999.0).all(axis=1)
-    assert 0.002 < outliers.mean() < 0.006
-    assert np.unique(X[:, 0]).size > 10_000
+@pytest.mark.parametrize("empty", [False, True])
+def test_pictures_of_a_class_are_alike(empty):
+    pictures = Pictures("a", (20, 24), 5, empty=empty)
+    drawn, labels = pictures.draw(400, 0, "train")
+    assert drawn.shape == (400, 20, 24)
+    assert drawn.dtype == np.uint8
+    assert np.bincount(labels).tolist() == [80] * 5
+    means = np.array([drawn[:200][labels[:200] == c].mean(axis=0) for c in range(5)])
+    distances = ((drawn[200:, None] - means) ** 2.0).sum(axis=(2, 3))
+    assert 0.4 < (distances.argmin(axis=1) == labels[200:]).mean() < 1  # told apart, with effort
+    if empty:
+        assert (drawn == 0).mean() > 0.5
+    again, _ = pictures.draw(400, 0, "train")
+    np.testing.assert_array_equal(again, drawn)
+    assert not np.array_equal(pictures.draw(400, 1, "train")[0], drawn)
 
 
-def test_synthetic_hepmass_are_as_described():
-    X, y = generators.hepmass("hepmass_not1000", 20_000, 0, "train")
-    assert abs(y.mean() - 0.5) < 0.02
-    assert set(X[:, -1]) == {500.0, 750.0, 1250.0, 1500.0}
-    X, _ = generators.hepmass("hepmass_1000", 20_000, 0, "train")
-    assert X.shape[1] == 27
-    assert np.abs(X.mean(axis=0)).max() < 0.1
+def test_windows_begin_with_what_is_looked_for():
+    windows = Pictures("b", (24, 24, 3), 2, shares={"train": 0.4, "test": 0.1})
+    drawn, labels = windows.draw(500, 0, "train")
+    assert drawn.shape == (500, 24, 24, 3)
+    assert labels.tolist() == [1] * 200 + [0] * 300
+    assert windows.draw(500, 0, "test")[1].sum() == 50
+    contrast = np.abs(drawn[labels == 1].mean(axis=0) - drawn[labels == 0].mean(axis=0))
+    assert contrast.max() > 15
+    assert abs(drawn[labels == 1].mean() - drawn[labels == 0].mean()) < 15  # not by brightness
+
+
+def test_clouds_pass_through_their_lattice():
+    lattice = np.random.default_rng(0).uniform(0.0, 255.0, (2, 5, 5, 3))
+    drawn = clouds(lattice, 32, 32)
+    np.testing.assert_allclose(drawn[:, ::8, ::8], lattice[:, :4, :4])
+    np.testing.assert_allclose(drawn[:, 4, 0], lattice[:, :2, 0].mean(axis=1))
+
+
+def test_bodies_of_a_video_are_bright_and_move():
+    video = Video("a", 96, 2, {"train": 2, "valid": 1, "test": 1})
+    assert [video.steps(part).tolist() for part in PARTS] == [[0, 5], [10], [115]]
+    (first, labels), (_, moved) = video.play("train", 0)
+    assert first.dtype == np.uint8
+    assert set(np.unique(labels)) <= {0, 1, 2}
+    assert labels.any()
+    assert first[labels > 0].mean() > first[labels == 0].mean() + 5
+    assert not np.array_equal(labels, moved)
+    np.testing.assert_array_equal(next(video.play("train", 0))[0], first)
+    assert not np.array_equal(next(video.play("train", 1))[0], first)

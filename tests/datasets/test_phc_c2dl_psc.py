@@ -13,7 +13,7 @@ from datasets.dataset import checksum
 from datasets.errors import DamagedData
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
 
-SMOKE_FRAME = "5e68d21156c1e56a6044a89a9822b5d944fdb9f773506a08dbfb6e22c35af848"
+SMOKE_FRAME = "652000a5166ba3d0b69800fca4e7dfceecdc18d37f97edc9cb465cd26888e1b4"
 NUMBERS = [n for part in phc_c2dl_psc.PARTS.values() for n in part]
 
 

@@ -17,7 +17,6 @@ from datasets.images import images_checksum
 from datasets.registry import Request
 from datasets.scene15_pictures import CLASSES, draw
 from datasets.sources.pictures import PictureError
-from datasets.synthetic import scenes as generated_scenes
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
 from tests.datasets.picture_archives import packed, put, tar, zipped
 
@@ -304,7 +303,7 @@ def test_averaged_kernel():
 
 def test_raw_descriptors(described):
     found = scene15.raw_descriptors(scale="smoke")
-    assert found.X_train.shape == (300, 20 * generated_scenes.N_VALUES)
+    assert found.X_train.shape == (300, 20 * tables.N_VALUES)
     assert found.descriptor.shape == found.X_train.shape[1:]
     assert found.descriptor_costs.shape == (20,)
     numbers = described.parts["test"]
@@ -317,7 +316,7 @@ def test_real_tables_are_made_of_both_archives(monkeypatch, name):
     """The path of `real`, with descriptors replaced: their computation takes minutes."""
     request, asked = Request(name, "laptop", "real", 3), []
     labels, twins = labels_and_twins()
-    drawn = generated_scenes.pictures(15, 0, "train")
+    drawn = scene15.SYNTHETIC.draw(15, 0, "train")
     pool = scene15.images(scale="smoke")
     columns = np.zeros((tables.DESCRIPTORS[-1].columns.stop, len(labels)), dtype=np.uint8)
 
@@ -363,25 +362,14 @@ def test_nowhere_to_be_had(unreachable):
 
 
 def test_synthetic_data_are_as_described():
-    columns, labels = generated_scenes.descriptors(40, 20, 0)
+    _, columns, labels = tables.synthetic_columns((10, 10, 10, 10), 20, 0)
     assert columns.shape == (240, 600)
     assert columns.dtype == np.uint8
     assert np.bincount(labels).tolist() == [40] * 15
-    assert 0.1 < ((columns == 0) | (columns == 255)).mean() < 0.2  # cut off, as said
     values = columns.astype(float)
     centres = np.stack([values[:, labels == c].mean(axis=1) for c in range(15)], axis=1)
     shares = 1 - (values - centres[:, labels]).var(axis=1) / values.var(axis=1)
     assert shares[: 7 * 12].mean() > 1.5 * shares[7 * 12 :].mean()  # the first seven are better
-
-
-def test_drawn_pictures_are_as_described():
-    drawn, labels = generated_scenes.pictures(90, 0, "train")
-    assert drawn.shape == (90, 200, 200)
-    assert np.bincount(labels).tolist() == [6] * 15
-    # Of classes 0, 3, 6 … the horizon is high: rough stripes begin higher.
-    rough = np.abs(np.diff(drawn.astype(float), axis=2)).mean(axis=2)
-    third = rough[:, 80:100].mean(axis=1)
-    assert third[labels % 3 == 0].mean() > third[labels % 3 == 2].mean()
 
 
 # --- real data -----------------------------------------------------------------------------------

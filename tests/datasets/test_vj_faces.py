@@ -14,7 +14,6 @@ from datasets import vj_faces
 from datasets.cbcl_windows import divisions
 from datasets.errors import DamagedData
 from datasets.features.faces import haar_columns
-from datasets.synthetic import windows as generated_windows
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
 from tests.datasets.picture_archives import noise
 
@@ -167,15 +166,6 @@ def test_smoke_windows_are_the_synthetic(offline):
     assert columns.columns.shape == (15, 750)
     assert np.bincount(columns.fold).min() == 149
     assert not offline.exists()
-
-
-def test_synthetic_data_are_as_described():
-    drawn, labels = generated_windows.faces(600, 0)
-    faces = drawn[labels == 1].astype(float)
-    eyes = faces[:, 8:10, [7, 15]].mean(axis=(1, 2))
-    cheeks = faces[:, 13:15, [7, 15]].mean(axis=(1, 2))
-    assert (eyes < cheeks).mean() > 0.85
-    assert len(np.unique(drawn.reshape(600, -1), axis=0)) == 600
 
 
 # --- real data -----------------------------------------------------------------------------------

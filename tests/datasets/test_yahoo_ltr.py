@@ -15,7 +15,6 @@ import datasets
 from datasets import yahoo_ltr, yahoo_ltr_sample, yahoo_ltr_small
 from datasets.sources.find import Form, find
 from datasets.sources.storage import cache_folder
-from datasets.synthetic import tables as generators
 from tests.datasets.contract import NEEDS_MIRROR, PARTS, check_contract
 from tests.datasets.server import Server
 
@@ -176,7 +175,7 @@ def test_published_prices(cache):
     assert counts == {1: 123, 5: 31, 20: 191, 50: 125, 100: 16, 150: 32, 200: 1}
     subsets = {limit: present[present <= limit].sum() for limit in (1, 20, 100, 200)}
     assert subsets == {1: 123, 20: 4_098, 100: 11_948, 200: 16_948}  # Greedy Miser's baselines
-    assert tuple(sorted(counts.items())) == generators.YAHOO_GROUPS
+    assert tuple(sorted(counts.items())) == yahoo_ltr.GROUPS
 
 
 # --- the small set -------------------------------------------------------------------------------
@@ -233,7 +232,7 @@ def test_the_parts_stand_in_is_as_described():
     assert [getattr(data, f"y_{part}").size for part in PARTS] == [2_108, 897, 768]
     counts = np.unique(data.feature_costs, return_counts=True)
     assert tuple(zip(*(c.tolist() for c in counts), strict=True)) == tuple(
-        (float(price), count) for price, count in yahoo_ltr_sample.SYNTHETIC_GROUPS
+        (float(price), count) for price, count in yahoo_ltr_sample.GROUPS
     )
     frequencies = np.bincount(data.y_train.astype(int)) / data.y_train.size
     np.testing.assert_allclose(frequencies, [0.26, 0.36, 0.28, 0.076, 0.019], atol=0.05)

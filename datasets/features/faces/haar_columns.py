@@ -28,9 +28,16 @@ from datasets.features.families import Family
 from datasets.features.store import made_from
 from datasets.images import ImageSet
 from datasets.sources.storage import decoded, new_array
+from datasets.synthetic.streams import RECORD
 
 PER_KIND = 400
 """Features of each kind in a table."""
+DRAWN = {
+    **RECORD,
+    "split_rule": "windows are drawn independently into five divisions; division number seed mod 5 "
+    "tests, the next one validates, three train",
+}
+"""What the provenance of drawn windows says."""
 BLOCK_VALUES = 2**22
 """Values computed at once."""
 COST_UNIT, COST_ORIGIN = "features", "uniform, 1 per Haar-like feature (the paper counts them)"

@@ -30,7 +30,11 @@ from datasets.features.scenes.svm_features import svm_features
 from datasets.features.store import PARTS, columns_of, complete
 from datasets.images import ImageSet
 from datasets.sources.storage import decoded
-from datasets.synthetic import scenes as generated_scenes
+from datasets.synthetic.streams import part_generator
+from datasets.synthetic.tables import Table
+
+N_CLASSES, N_VALUES, N_FIRST, SPREAD, NOISE = 15, 12, 7, 1.6, 1.1
+"""Of the synthetic set; the first descriptors are no detectors."""
 
 
 @dataclass(frozen=True)
@@ -65,9 +69,18 @@ def real_columns(
 def synthetic_columns(
     per_class: tuple[int, int, int, int], n_descriptors: int, seed: int
 ) -> tuple[tuple[Descriptor, ...], np.ndarray, np.ndarray]:
-    """Draw the descriptors of the synthetic set."""
-    descriptors = synthetic_descriptors(generated_scenes.N_VALUES)[:n_descriptors]
-    return descriptors, *generated_scenes.descriptors(sum(per_class), len(descriptors), seed)
+    """Draw the descriptors of the synthetic set: a table, as bytes."""
+    descriptors = synthetic_descriptors(N_VALUES)[:n_descriptors]
+    # The detectors, which come last, say less.
+    noise = np.repeat([NOISE if k < N_FIRST else 2 * NOISE for k in range(n_descriptors)], N_VALUES)
+    shares = (1 / N_CLASSES,) * N_CLASSES
+    shape = Table(
+        "scene15", n_descriptors * N_VALUES, shares, tuple(noise), spread=SPREAD, simple=True
+    )
+    labels = np.tile(np.arange(N_CLASSES, dtype=np.int64), sum(per_class))
+    values = shape.features(labels, part_generator("scene15 descriptors", seed, "train"))
+    levels = np.rint(np.clip(128.0 + 32.0 * values, 0.0, 255.0)).astype(np.uint8)
+    return descriptors, np.ascontiguousarray(levels.T), labels
 
 
 def features(described: Described, key: str | None) -> dict[str, np.ndarray]:

@@ -21,8 +21,10 @@ from datasets.features.scenes import (
 from datasets.features.scenes.descriptors import DESCRIPTORS, detector_family, families
 from datasets.features.scenes.learned import learned_arrays
 from datasets.features.scenes.learning import learn
-from datasets.synthetic.pictures import categories
-from datasets.synthetic.scenes import pictures
+from datasets.synthetic.pictures import Pictures
+
+CATEGORIES = Pictures("categories", (128, 128, 3), 101)
+PICTURES = Pictures("pictures", (200, 200), 15)
 
 
 @pytest.fixture(scope="module")
@@ -30,12 +32,12 @@ def learned(tmp_path_factory):
     """Codebooks and detectors learned on two drawn pictures of each of 101 categories."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("COST_AWARE_BOOSTING_CACHE", str(tmp_path_factory.mktemp("cache")))
-        yield learn(*categories(202, 0, "train"), "0" * 64)
+        yield learn(*CATEGORIES.draw(202, 0, "train"), "0" * 64)
 
 
 @pytest.fixture(scope="module")
 def drawn():
-    return pictures(4, 0, "train")[0]
+    return PICTURES.draw(4, 0, "train")[0]
 
 
 NAMES = ("gist", "spatial_hog", "lbp", "self_similarity", "texton", "geometric_texton")
@@ -92,7 +94,7 @@ def test_products_are_exact_in_single_precision(learned):
 
 def test_detectors_answer_to_their_own_category(learned):
     arrays = learned_arrays(learned)
-    drawn, labels = categories(202, 0, "train")
+    drawn, labels = CATEGORIES.draw(202, 0, "train")
     scores = np.empty((202, 101))
     for i, picture in enumerate(drawn):
         small = detectors.resized(datasets.features.pixels.grey(picture[None])[0], 48)
@@ -174,7 +176,7 @@ def test_roughness_is_a_sum_over_nine_by_nine():
 
 
 def test_spatial_hog_blocks_are_those_of_every_place():
-    picture = pictures(1, 1, "test")[0][0]
+    picture = PICTURES.draw(1, 1, "test")[0][0]
     found = spatial_hog.blocks(picture)
     assert found.shape == (24, 24, 36)
     assert found.max() <= 255
@@ -184,7 +186,7 @@ def test_spatial_hog_blocks_are_those_of_every_place():
 
 
 def test_self_similarity_equals_a_plain_loop():
-    picture = pictures(1, 2, "test")[0][0][:80, :90]
+    picture = PICTURES.draw(1, 2, "test")[0][0][:80, :90]
     found = self_similarity.similarities(picture)
     small = np.asarray(picture, dtype=np.int64).reshape(40, 2, 45, 2).sum(axis=(1, 3))
     half = (small + 2) // 4
