@@ -12,7 +12,7 @@ import numpy as np
 from datasets.synthetic.streams import part_generator, structure
 
 N_BLOBS, N_CLUTTER, HALF, PLACE = 6, 3, (0.06, 0.16), (0.22, 0.78)
-SHIFT, STRETCH, CONTRAST, NOISE = 0.1, (0.75, 1.25), (0.25, 1.0), 12.0
+SHIFT, STRETCH, CONTRAST, NOISE = 0.05, (0.9, 1.1), (0.5, 1.0), 12.0
 EDGE = 3.0  # how steep the edge of an ellipse is
 PIECE_VALUES = 2**22
 """Values drawn at once."""
