@@ -15,10 +15,9 @@ alike; features of one's own start there. :func:`datasets.load` gives each pixel
 (float64, 440 MB) and sets 10,000 of the training images aside for validation by seed (of the part
 666 of 4,000); the test images are the same for all seeds.
 
-The smallest scale draws synthetic digits, for :func:`images` 300 + 200
-of them: real MNIST is not always
-there, and scikit-learn's digits of 8×8 pixels are another set, too small for features made for
-28×28.
+The smallest scale draws synthetic digits, for :func:`images` 300 + 200 of them: real MNIST is not
+always there, and scikit-learn's digits of 8×8 pixels are another set, too small for features made
+for 28×28.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ Table (:mod:`datasets.synthetic.tables`)
 Ranking (:mod:`datasets.synthetic.ranking`)
     Documents of queries. Relevance is a nonlinear function of the document's properties and the
     query's, plus noise; grades have stated shares. The more expensive a feature, the less noise it
-    has, and the dearest see the relevance itself. A tenth of the features is the query's.
+    has, and the most expensive see the relevance itself. A tenth of the features is the query's.
 Pictures and windows (:mod:`datasets.synthetic.pictures`)
     Grey or colour bytes. Each class is an arrangement of six soft ellipses, moved, stretched and
     faded, among three stray ones, on a cloudy ground with noise. Windows without what is looked

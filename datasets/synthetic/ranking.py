@@ -11,7 +11,7 @@ from datasets import ranking
 from datasets.synthetic.streams import PARTS, part_generator, record, rounded, structure
 
 N_PLAIN, ON_QUERY, N_SEEN = 8, 0.1, 0.25
-CHEAP_NOISE, DEAR_NOISE = 2.0, 1.0
+CHEAP_NOISE, EXPENSIVE_NOISE = 1.2, 0.8
 ZEROS = (0.1, 0.95)
 """A feature is 0 in a share of the documents that is drawn between these."""
 PIECE = 20_000
@@ -57,14 +57,14 @@ class Ranking:
         return X, y.astype(float), (owner + 10_000_000 * PARTS.index(part)).astype(np.int64)
 
     def _features(self, seen: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """Draw features: cheap ones see single properties, the dearest fifth the relevance."""
+        """Draw features: cheap ones see properties, the most expensive fifth the relevance."""
         fixed, d = structure(self.name), self.costs.size
         prices = np.unique(self.costs)
         rank = np.searchsorted(prices, self.costs) / (prices.size - 1)
         loadings = fixed.normal(0.0, 1.0, (seen.shape[1], d))
         loadings *= fixed.random(loadings.shape) < N_SEEN
         loadings[-1] = np.where(rank >= 0.8, 1.0, 0.0)
-        noise = CHEAP_NOISE + (DEAR_NOISE - CHEAP_NOISE) * rank
+        noise = CHEAP_NOISE + (EXPENSIVE_NOISE - CHEAP_NOISE) * rank
         spread = np.sqrt(np.square(loadings).sum(axis=0) + noise * noise)
         threshold = np.round(ndtri(fixed.uniform(*ZEROS, d)), 3)
         X = (seen @ loadings + noise * rng.standard_normal((len(seen), d))) / spread

@@ -105,7 +105,7 @@ def test_smoke_windows_are_the_synthetic(offline):
     assert not offline.exists()
 
 
-FROZEN_WINDOWS = "717d943229cae311333070ff8adfae53485a8667a2d5073a84ded77ec74f8ca1"
+FROZEN_WINDOWS = "c98a47b97323723fe77ed9fc016eacc1aee6cb04a7f419706544a9c78c03aded"
 
 
 # --- real data -----------------------------------------------------------------------------------

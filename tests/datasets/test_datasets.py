@@ -30,30 +30,30 @@ from tests.datasets.server import Server
 MIRROR = Path(os.environ.get("COST_AWARE_BOOSTING_MIRROR", ""))
 SYNTHETIC = {
     # SHA-256 of what is delivered at smoke scale, seed 0: the synthetic sets are frozen
-    "caltech101": "f11a0fc030389d3d0d3fafcf2bc6d3ae26b3a31640f0a1243b90ba2132afcd9d",
-    "cbcl": "072e812013086e58c9a7936d52b46a2b89bfafba14bd1a1259688f658863449b",
-    "cbcl_divided": "17ed4fc74856120ee28f3a5d48088b048c0268b5c5f1640350618229491f0ee1",
-    "cifar10": "7457e2c5696134d9e983a428d40ea654d5ff9ca8bb62f0b1197e9f809058d476",
-    "clueweb09": "3139f4d584b6b14ead02c173d4dc2c26ad004e83d048388f4f5fa73570232453",
-    "daimler_pedestrians": "f666030127507885281c67f2d19774a052798b8e799e1402a4cbe73f5d1061ea",
+    "caltech101": "2302e6875a47a7ce7ff12280f681839e3c657b4a17bd50f0cff415925d06cafa",
+    "cbcl": "aee40f73f05584550d4aff8e5ff783bf8d5f60b8d2a65e84e4d046e392cebe7e",
+    "cbcl_divided": "2e4688ebb018caf2b5b933e085a6b4c2ea663ebcffca305430ebaff0b834de2b",
+    "cifar10": "da9e6c93f8a0c67205a5714346041d36e7300a68a6e136e7d88bfe5d9b033c38",
+    "clueweb09": "9ce1066fef138ac030099240bca2723e430e2167ac2099de335a3bca91c193bc",
+    "daimler_pedestrians": "ed5514be76ee3f6353f34c27139daef286199351063c820a0be2705ff08c0ae0",
     "hepmass_1000": "25f8e3c230d1e7df81549aac97f446d1b33f876ff82c39f54f87363df28e9fae",
     "hepmass_not1000": "9801b3410dd6098c1a661f9d19fe0c6f48e9a8a305f634f1cf8b562b2f0c311a",
-    "inria_person": "dd8b54f74bb82d126f3a6d9e28830114d3d44a9cd111369d903c907de2389f16",
+    "inria_person": "af28de78a2ad9f77f133f5d974f78c26ef7389af70df40403cb524077a4f32fa",
     "miniboone": "3d3f80691221d4ca421fb874c755a68053182147dec2d6c334f5439cbeb41626",
-    "mnist": "ef874e26e97fc6532af5f2ad2f6512bdb9441b02b3f2b202d01d420c12ed6569",
-    "mq2007": "a43007968a6b0f365400b110a22d6f084e4c02cba8c55fc874d753b339c81149",
-    "mq2008": "04ada5b8fbe753036685785b11efbef461357a9a2c8f09a0233bf4189ba0eb2c",
-    "mslr_web10k": "613d20c8e5d3c4b86856a11318fa852f9fa7d70eb868fc645ffe8868f0ddad4f",
-    "mslr_web30k": "b93a3608624541ad8f31d716230de9913df59d5dd38b9975e1b394c984a3e3fb",
+    "mnist": "33cd2373eca58ea5401843e75a4cc9bee9b7f4ca30fa0e66616ce102b0f68498",
+    "mq2007": "92f067bef1b29dc45d531c5ad4ff876846d47b022a8e802ccf9428a5a3049684",
+    "mq2008": "02d61a252294db4428ff8eca9aa81df75d0099584036a2996d11023ecb03dd4b",
+    "mslr_web10k": "ff523abae91615ec48d2cd7a6542fe7b7ea9114c3ab70fac2d3758d9eeec4a82",
+    "mslr_web30k": "e86716c1feab1284d947497864ece8c6c3a2faf365a36b61f7c18204c48c90bb",
     "phc_c2dl_psc": "f52389dcc10e95eec4375c19809059d2c696bcaa0c2da466052fb8ddb4543649",
     "scene15": "076f351f0698ee08cadef9990bca41d0c77f45eea7c7b21fa93057b558b03bbd",
     "scene15_small": "076f351f0698ee08cadef9990bca41d0c77f45eea7c7b21fa93057b558b03bbd",
     "thyroid": "f82ede92836f86b83d699fbc3d3ec45e75234116b6744c905f935b68fa4284d4",
     "toy": "57ee9452bccea381484fd976ee3fa7ca255ca2a9d76beba725cfa839c02d8bb5",
-    "vj_faces": "30f623557883f448f5d96c46fcdb9f3abd17e13ed0df28caed882c536493ed77",
-    "yahoo_ltr": "3e246786cbd97e47e3ca3aa5dfc7c0f89350ce25101a6d40e47ece618bb38f5a",
-    "yahoo_ltr_sample": "d89325fd16867e3db9ab22d2a802e239c59393726893b1dfc51c3b4c0d032dca",
-    "yahoo_ltr_small": "9ba82f62795ebf29556f641a77245135328724da81c76be78051cbcade26e8b3",
+    "vj_faces": "b0b1fbbbdfce52fafed1f74f5720ad1dc09f747e302d9ef5f8d5a43dc473147e",
+    "yahoo_ltr": "046940da965bb11671a02c8e05ae7f6f1991babd8a02ea55586c17ef48b79e30",
+    "yahoo_ltr_sample": "ad2016d67de9b71072881a1e82d996722c6c17ebf69ab5b55c39b497e5ad7d8f",
+    "yahoo_ltr_small": "73394bfaa78877e9870aa4aa7910a3aab5f36f3f7371f8e2243a7b17b0605476",
 }
 OTHER_SIZES = {
     "caltech101": [15, 5, 20],  # features are computed from these two: few rows
@@ -267,7 +267,7 @@ def test_tables_have_their_shares_and_some_signal():
     assert not np.isin(table.rows(100, 0, "test")[0][:, 0], X[:, 0]).all()
 
 
-def test_ranking_sets_have_their_shares_and_dear_features_say_more():
+def test_ranking_sets_have_their_shares_and_expensive_features_say_more():
     costs = np.repeat([1.0, 5.0, 50.0], 20)
     shape = Ranking("a", costs, (5, 40), (0.6, 0.3, 0.1), constant=(7,))
     X, y, query = shape.documents(20_500, 3, "train")  # more than one piece
