@@ -59,7 +59,7 @@ reproduce-cegb-peers: setup-peers
 
 # All kernels, ahead of the first fit that needs them.
 compile: setup
-	"$(PY)" -m algorithms.catalogue
+	"$(PY)" -m algorithms.registry
 
 # A file's tests stay together: what they share is set up once. Files go in their own order: ordered
 # by the number of tests, those with few and long ones would come last and leave a core idle.

@@ -19,6 +19,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from .cost_meter.stumps import MeteredStumps
 from .estimators.fitting import (
     ConstantModelWarning,
     all_or_nothing,
@@ -48,17 +49,16 @@ from .estimators.parameters import (
 from .estimators.scoring import ScoredInFull
 from .estimators.threads import threads_elsewhere, threads_of
 from .estimators.validation import keep_column_numbers, validate_data
-from .inputs.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
+from .feature_sampling import check_trees_can_grow, new_samplers
 from .kernels.decorators import threads
-from .metering.stumps import MeteredStumps
 from .metrics import labels_of
-from .samplers.registered import check_trees_can_grow, new_samplers
 from .stumps.boosting import Boosted, Callback, StumpLearner, Stumps, boost, boost_best, watching
 from .stumps.columns import Columns, check_families
 from .stumps.files import SavedStumps
 from .stumps.hamming_trees import HammingTrees, TreeLearner
 from .stumps.pair_weights import PairWeights, targets_of
 from .stumps.sampling import Problem, Sampler
+from .validation.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 
 _KINDS = [np.float64, np.uint8]  # what features are kept as; all else becomes the first
 _MOST_SMOOTHING = 1e100  # α is then 0 in any float64
@@ -339,9 +339,9 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
 
     def _trained_by_workers(self, X, y, sample_weight, checked: dict) -> Boosted:
         """Train on rows that the workers of a Dask cluster hold."""
-        from .distributed.frames import as_dask_arrays, dask_column_names
-        from .distributed.pair_rows import PairRows  # Dask is no dependency of this package
         from .distributed.stump_training import PairsOfAll, ProblemOfAll
+        from .distributed.stump_workers import PairRows  # Dask is no dependency of this package
+        from .distributed.training import as_dask_arrays, dask_column_names
         from .distributed.workers import rows_on_workers
 
         if (names := dask_column_names(X)) is not None:

@@ -15,7 +15,7 @@ import numpy as np
 from .edge_models import N_COMPONENTS, Mixtures, fit_mixtures, without_noise
 from .estimators.parameters import check_choice, check_flag, check_whole_number
 from .sample_sizes import Sizes, best_family_sizes, greedy_sizes
-from .stumps.samples import Sample
+from .stumps.pair_weights import Sample
 from .stumps.sampling import Problem, Proposal, Sampler, draw
 
 _PILOT_SHARE = 0.1

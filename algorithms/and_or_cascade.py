@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from .estimators.parameters import LARGEST_FACTOR, Parameter, documented, keep, number, whole
-from .exits.parameters import PRICED_CLASSES
-from .inputs.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
-from .weighed_trees.dual_ascent import solve_block
-from .weighed_trees.pools import LIMITS, POOLED_ESTIMATOR, PooledCascade, Shared
+from .exits.prices import PRICED_CLASSES
+from .reweighted_trees.dual_ascent import solve_block
+from .reweighted_trees.pools import LIMITS, POOLED_ESTIMATOR, PooledCascade, Shared
+from .validation.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 
 
 def objective(

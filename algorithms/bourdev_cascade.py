@@ -29,14 +29,13 @@ from .estimators.parameters import (
 )
 from .estimators.threads import threads_of
 from .exits.classifier import KINDS, CascadeClassifier
-from .exits.fitted_trees import fit_trees
-from .exits.parameters import ESTIMATOR, FINAL_THRESHOLD, PRICED_CLASSES, THRESHOLDS
-from .exits.responses import Responses, check_classes, responses_of
+from .exits.fitted_trees import Responses, check_classes, fit_trees, responses_of
+from .exits.prices import ESTIMATOR, FINAL_THRESHOLD, PRICED_CLASSES, THRESHOLDS
 from .grid import round_to_grid, row_weights
-from .inputs.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .kernels.decorators import threads
-from .stump_cascades.cumulative_exits import CumulativeCascade
+from .stump_cascades.classifier import CumulativeCascade
 from .trees.predictor import leaf_nodes
+from .validation.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 
 _SLACK = 1e-9  # 1 - 0.9 of ten rows is one row
 _BLOCK_ROWS = 4096  # walked down at a time: their values need not all be doubles

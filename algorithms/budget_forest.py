@@ -63,10 +63,10 @@ from .forests.voting import (
     check_rows_with_targets,
     whole_weights,
 )
-from .inputs.types import EvalSet, FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .kernels.arrays import read_only
-from .prices.by_name import column_labels
 from .trees.binning import MAX_BINS
+from .validation.prices import column_labels
+from .validation.types import EvalSet, FeatureCosts, FeatureGroups, GroupCosts, Seed
 
 _MOST_GRADES = 2**10  # of a regressor: each leaf counts the rows of all
 

@@ -42,9 +42,8 @@ from .estimators.parameters import (
 from .estimators.threads import threads_elsewhere
 from .estimators.validation import validate_data
 from .forests.growing import CountedForest
-from .forests.hull import Hull, cut_back, hull_of, programme
+from .forests.hull import Hull, authors_pruning, cut_back, hull_of, programme
 from .forests.saved_pruning import SavedPruning
-from .forests.subgradient import authors_pruning
 from .forests.voting import (
     VOTE,
     VotingClassifier,
@@ -52,9 +51,9 @@ from .forests.voting import (
     class_counts,
     whole_weights,
 )
-from .inputs.types import EvalSet, FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .kernels.arrays import read_only
-from .prices.by_name import column_labels
+from .validation.prices import column_labels
+from .validation.types import EvalSet, FeatureCosts, FeatureGroups, GroupCosts, Seed
 
 _PRICES = ("split_cost", "feature_costs", "feature_groups", "group_costs", "feature_sharing")
 _OF_THE_FOREST = " If none of the prices is given, those of the forest."

@@ -29,8 +29,8 @@ from .estimators.parameters import (
     documented,
     keep,
 )
-from .prices.by_name import column_labels
 from .trees.penalty import Prices
+from .validation.prices import column_labels
 
 _MOST_ROWS = 2.0**54  # more than row weights may sum to
 

@@ -18,9 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .inputs.types import FeatureCosts, FeatureGroups, GroupCosts
-from .prices.by_name import in_column_order
-from .prices.groups import acquisition_units, prices_by_group
+from .validation.prices import acquisition_units, in_column_order, prices_by_group
+from .validation.types import FeatureCosts, FeatureGroups, GroupCosts
 
 # No sum of so many prices as a model has features, nodes and rows comes near the largest float64.
 LARGEST_PRICE = 1e270

@@ -34,23 +34,22 @@ from .estimators.parameters import (
 )
 from .estimators.threads import threads_of
 from .exits.classifier import CascadeClassifier
-from .exits.fitted_trees import fit_trees
-from .exits.parameters import ESTIMATOR, POSITIVE_WEIGHT, PRICED_CLASSES
-from .exits.responses import Responses, check_classes
-from .inputs.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
-from .weighed_trees.mixed_norms import Stage, smoothing_of, solve_stage, without_traces
-from .weighed_trees.savings import warn_if_nothing_is_saved
-from .weighed_trees.soft_objective import (
+from .exits.fitted_trees import Responses, check_classes, fit_trees
+from .exits.prices import ESTIMATOR, POSITIVE_WEIGHT, PRICED_CLASSES
+from .reweighted_trees.mixed_norms import Stage, smoothing_of, solve_stage, without_traces
+from .reweighted_trees.soft_objective import (
     Soft,
     Weights,
     optimise,
     quantile_threshold,
     scores_of,
     soft_threshold,
+    tree_prices,
     values,
+    warn_if_nothing_is_saved,
 )
-from .weighed_trees.tree_outputs import tree_outputs
-from .weighed_trees.tree_prices import tree_prices
+from .reweighted_trees.tree_outputs import tree_outputs
+from .validation.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 
 
 def _check_share(name: str, value) -> float:

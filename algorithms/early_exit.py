@@ -18,6 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from . import costs
+from .cost_meter.trees import from_bits, warn_if_free
 from .estimators.fitting import check_queries
 from .estimators.parameters import (
     Parameter,
@@ -30,21 +31,20 @@ from .estimators.parameters import (
 from .exits.exit_rules import (
     RANKING_RULES,
     RULES,
+    StagedExits,
     check_threshold,
     documents_stay,
     exit_rounds,
+    ranks_by_exit,
 )
 from .exits.files import SavedWithModel
-from .exits.ranking import ranks_by_exit
-from .exits.responses import Responses, responses_of
-from .exits.staged_exits import StagedExits
-from .exits.walk import Stages, stages_of, walk
+from .exits.fitted_trees import Responses, responses_of
+from .exits.hard_cascade import Stages, stages_of, walk
 from .forest_costs import staged_bill
-from .inputs.types import AcquiredFeatures, FeatureCosts
 from .kernels.decorators import resolve_n_threads, threads
-from .metering.trees import from_bits, warn_if_free
 from .metrics import query_starts
-from .prices.by_name import column_labels
+from .validation.prices import column_labels
+from .validation.types import AcquiredFeatures, FeatureCosts
 
 
 class Exits(NamedTuple):
@@ -84,7 +84,7 @@ _PARAMETERS = {
 }
 _ATTRIBUTES = {
     "responses_": Parameter(
-        "Responses", "The model, see :class:`algorithms.exits.responses.Responses`."
+        "Responses", "The model, see :class:`algorithms.exits.fitted_trees.Responses`."
     ),
     "n_exits_": Parameter("int", "Number E of exits."),
     "n_features_in_": Parameter("int", "Number of columns, the model's."),

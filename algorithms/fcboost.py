@@ -27,14 +27,14 @@ from .estimators.parameters import (
     whole,
 )
 from .exits.classifier import KINDS
-from .exits.parameters import PRICED_STUMPS
+from .exits.prices import PRICED_STUMPS
 from .grid import RowWeights, round_to_grid, row_weights
-from .inputs.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .kernels.decorators import threads
 from .stump_cascades.classifier import Stump, StumpCascade
 from .stump_cascades.smooth_cascade import Line, SmoothCascade, objective_of
 from .stumps.columns import Columns
-from .stumps.many_weightings import best_stumps
+from .stumps.histograms import best_stumps
+from .validation.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 
 
 class Candidate(NamedTuple):

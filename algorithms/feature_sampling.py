@@ -7,10 +7,12 @@ Research 15 (2014), pages 1431-1453, sections 4, 6.3 and 6.4. The reference, wit
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
 
+from .adaptive_sampling import MAS1Q, MASQ1, Laminating, MASNaive
 from .estimators.parameters import check_flag, check_number, check_whole_number
 from .stumps.sampling import Problem, Proposal, Sampler, draw, on_all_examples
 
@@ -302,3 +304,60 @@ class TastingQ1(_Tasting):
             edge = problem.edges(np.array([feature]))[0] / problem.weights.total
             best = max(best, edge)
         return on_all_examples(problem, np.array(features))
+
+
+BEST_FAMILY = "best_family"
+SAMPLERS = {
+    "all_features": AllFeatures,
+    "uniform_naive": UniformNaive,
+    "uniform_1q": Uniform1Q,
+    "uniform_q1": UniformQ1,
+    "ucb": UCB,
+    "exp3p": Exp3P,
+    "epsilon_greedy": EpsilonGreedy,
+    "tasting_1q": Tasting1Q,
+    "tasting_q1": TastingQ1,
+    "mas_naive": MASNaive,
+    "mas_1q": MAS1Q,
+    "mas_q1": MASQ1,
+    "laminating": Laminating,
+}
+
+
+def new_samplers(sampler: str | object | list, n_families: int) -> Sampler | list[Sampler]:
+    """Samplers for one training, from the parameter."""
+    if isinstance(sampler, list | tuple):
+        if not sampler:
+            raise ValueError("sampler is an empty list.")
+        if BEST_FAMILY in [name for name in sampler if isinstance(name, str)]:
+            raise ValueError(f"sampler: {BEST_FAMILY!r} is a list itself, it cannot be in one.")
+        if any(isinstance(one, list | tuple) for one in sampler):
+            raise ValueError(f"sampler: a list of samplers cannot hold a list, got {sampler!r}.")
+        return [new_samplers(one, n_families) for one in sampler]
+    if isinstance(sampler, str):
+        if sampler == BEST_FAMILY:
+            return [FixedFamily(k) for k in range(n_families)]
+        if sampler not in SAMPLERS:
+            names = ", ".join(map(repr, [BEST_FAMILY, *SAMPLERS]))
+            raise ValueError(f"sampler must be one of {names}, got {sampler!r}.")
+        return SAMPLERS[sampler]()
+    if isinstance(sampler, type):
+        raise ValueError(f"sampler must be an object, not a class: {sampler.__name__}().")
+    if all(callable(getattr(sampler, method, None)) for method in ("begin", "propose", "update")):
+        return copy.deepcopy(sampler)
+    raise ValueError(
+        "sampler must be a name, or an object with begin, propose and update, or a list of them, "
+        f"got {sampler!r}."
+    )
+
+
+def check_trees_can_grow(samplers: Sampler | list[Sampler]) -> None:
+    """Refuse samplers that propose what one stump is to be made of, and no tree can."""
+    for sampler in samplers if isinstance(samplers, list) else [samplers]:
+        if getattr(sampler, "for_one_stump", False):
+            raise ValueError(
+                f'weak_learner="hamming_tree" does not go with the sampler {sampler!r}, which '
+                "seeks the one feature of a stump: a tree is grown of all features that are "
+                'proposed for the round, as by "all_features", "best_family", the uniform '
+                "samplers, the bandits and Tasting."
+            )

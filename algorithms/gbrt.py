@@ -12,8 +12,8 @@ import numpy as np
 from . import costs
 from .boosted_trees.regressor_and_classifier import BoostedClassifier, BoostedRegressor
 from .estimators.parameters import METERED, TREES, documented, keep
-from .prices.by_name import column_labels
 from .trees.penalty import Prices
+from .validation.prices import column_labels
 
 
 class _GBRT:

@@ -32,8 +32,8 @@ from .estimators.parameters import (
     shown,
 )
 from .forest_costs import in_steps, staged_bill
-from .prices.by_name import column_labels
 from .trees.miser_penalty import MiserPrices
+from .validation.prices import column_labels
 
 
 def _check_budget(name: str, value) -> float | None:

@@ -18,14 +18,13 @@ from sklearn.utils.multiclass import check_classification_targets
 
 from .adaboost_mh import AdaBoostMH
 from .decision_dag.base_classifiers import fit_base
-from .decision_dag.estimator import DecisionDAGEstimator
-from .decision_dag.parameters import ATTRIBUTES, PARAMETERS
+from .decision_dag.estimator import ATTRIBUTES, PARAMETERS, DecisionDAGEstimator
 from .decision_dag.rewards import CUSTOM, EXPONENTIAL, ZERO_ONE
 from .estimators.fitting import all_or_nothing, weights_by_class
 from .estimators.parameters import checked_parameters, documented, keep
 from .estimators.scoring import ScoredInFull
-from .exits.responses import Responses, check_classes
-from .inputs.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
+from .exits.fitted_trees import Responses, check_classes
+from .validation.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 
 _REWARDS = {"zero_one": ZERO_ONE, "exponential": EXPONENTIAL}
 

@@ -18,9 +18,9 @@ from reprlib import repr as shortened
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .inputs.masks import refuse_masked
-from .inputs.types import Metric
 from .kernels.decorators import kernel
+from .validation.columns import refuse_masked
+from .validation.types import Metric
 
 _LARGEST_GRADE = 50  # 2**50 is still exact beside its neighbours
 _FEW_PLACES = 64  # more of them are found by sorting all

@@ -24,10 +24,10 @@ from .estimators.parameters import (
     shown,
     whole,
 )
-from .exits.parameters import POSITIVE_WEIGHT, PRICED_CLASSES
-from .inputs.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
-from .weighed_trees.pools import LIMITS, POOLED_ESTIMATOR, PooledCascade, Shared, logit
-from .weighed_trees.tree_outputs import TreeOutputs
+from .exits.prices import POSITIVE_WEIGHT, PRICED_CLASSES
+from .reweighted_trees.pools import LIMITS, POOLED_ESTIMATOR, PooledCascade, Shared, logit
+from .reweighted_trees.tree_outputs import TreeOutputs
+from .validation.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 
 _ALIKE = 1e-3  # of the largest score: two stages that differ by less say the same
 _APART = 0.1  # what the constants of the second start are moved by, from stage to stage

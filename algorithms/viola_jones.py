@@ -26,12 +26,12 @@ from .estimators.parameters import (
 )
 from .estimators.validation import validate_data
 from .exits.classifier import KINDS
-from .exits.parameters import FINAL_THRESHOLD, PRICED_STUMPS
+from .exits.prices import FINAL_THRESHOLD, PRICED_STUMPS
 from .grid import row_weights
-from .inputs.types import ClassWeight, EvalSet, FeatureCosts, FeatureGroups, GroupCosts, Seed
 from .kernels.decorators import threads
 from .stump_cascades.boosted_stages import SLACK, Rows, Stage, StageBoosting
 from .stump_cascades.classifier import StumpCascade
+from .validation.types import ClassWeight, EvalSet, FeatureCosts, FeatureGroups, GroupCosts, Seed
 
 
 class UnreachedRateWarning(UserWarning):

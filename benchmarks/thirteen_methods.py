@@ -17,8 +17,8 @@ import click
 import numpy as np
 
 from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.feature_sampling import BEST_FAMILY, SAMPLERS
 from algorithms.kernels.decorators import available_threads
-from algorithms.samplers.registered import BEST_FAMILY, SAMPLERS
 from datasets import features
 
 from .memory import status

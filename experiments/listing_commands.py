@@ -80,6 +80,6 @@ def warm_up() -> int:
 
     As make compile does: for some minutes, once for each version of the sources.
     """
-    from algorithms.catalogue.ahead import compile_all
+    from algorithms.registry.ahead import compile_all
 
     return compile_all()

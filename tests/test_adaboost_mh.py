@@ -12,10 +12,18 @@ from sklearn.datasets import load_digits
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating
-from algorithms.feature_sampling import UCB, EpsilonGreedy, Exp3P, FixedFamily, Tasting1Q, TastingQ1
+from algorithms.feature_sampling import (
+    BEST_FAMILY,
+    SAMPLERS,
+    UCB,
+    EpsilonGreedy,
+    Exp3P,
+    FixedFamily,
+    Tasting1Q,
+    TastingQ1,
+)
 from algorithms.kernels.decorators import available_threads
-from algorithms.samplers.registered import BEST_FAMILY, SAMPLERS
-from algorithms.stumps.samples import rows_of
+from algorithms.stumps.pair_weights import rows_of
 from algorithms.stumps.sampling import Proposal, Sampler
 from reference import adaboost_mh as reference
 from reference import adaptive_sampling, costs, feature_sampling, hamming_trees, trees

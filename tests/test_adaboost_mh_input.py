@@ -16,8 +16,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating, MASNaive
 from algorithms.estimators.fitting import ConstantModelWarning
-from algorithms.feature_sampling import UCB, EpsilonGreedy, Exp3P, FixedFamily, Tasting1Q
-from algorithms.samplers.registered import BEST_FAMILY, SAMPLERS
+from algorithms.feature_sampling import (
+    BEST_FAMILY,
+    SAMPLERS,
+    UCB,
+    EpsilonGreedy,
+    Exp3P,
+    FixedFamily,
+    Tasting1Q,
+)
 from algorithms.stumps.sampling import Proposal, Sampler
 from tests.test_adaboost_mh import draw_data
 

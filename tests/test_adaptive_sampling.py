@@ -7,7 +7,7 @@ import pytest
 from sklearn.datasets import load_digits
 
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.samplers.registered import SAMPLERS
+from algorithms.feature_sampling import SAMPLERS
 from reference import adaboost_mh as reference
 from reference import adaptive_sampling, edge_models, sample_sizes
 from tests.test_adaboost_mh import (

@@ -10,9 +10,9 @@ import importlib
 import numpy as np
 import pytest
 
-import algorithms.catalogue.registered
+import algorithms.registry.registered
+from algorithms import feature_sampling as samplers
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.samplers import registered as samplers
 from tests.recipes import ROOT, recipe, registered
 from tests.test_adaboost_mh import assert_twins, draw_data, twin_of
 
@@ -62,7 +62,7 @@ def test_the_line_of_an_estimator_fits_into_the_list():
     section = text.split("\n## Add an algorithm\n")[1].split("\n## ")[0]
     block = section.split("   ```diff\n")[1].split("   ```")[0]
     diff = "".join(f"{line[3:]}\n" for line in block.splitlines())
-    place = algorithms.catalogue.registered.__file__
+    place = algorithms.registry.registered.__file__
     with open(place, encoding="utf-8") as file:
         source = registered(file.read(), diff)
     assert source.index("    my_algorithm,\n)") > source.index("from .. import (")

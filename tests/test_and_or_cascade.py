@@ -12,8 +12,8 @@ from sklearn.svm import LinearSVC
 from algorithms.and_or_cascade import AndOrCascadeClassifier
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.kernels import decorators
-from algorithms.weighed_trees import dual_ascent
-from algorithms.weighed_trees.tree_outputs import tree_outputs
+from algorithms.reweighted_trees import dual_ascent
+from algorithms.reweighted_trees.tree_outputs import tree_outputs
 from reference import and_or_cascade
 from tests.test_cronus import PRICES, assert_same_exits, draw, trees, twin_of
 from tests.test_raykar_cascade import LIMITS

@@ -19,13 +19,12 @@ from sklearn.metrics import roc_auc_score
 
 from algorithms import costs
 from algorithms.cronus import CronusClassifier, initialise
-from algorithms.exits import walk as walking
+from algorithms.exits import hard_cascade as walking
 from algorithms.gbrt import GBRTRegressor
 from algorithms.kernels import decorators
-from algorithms.weighed_trees import mixed_norms, soft_objective
-from algorithms.weighed_trees.savings import NothingSavedWarning
-from algorithms.weighed_trees.tree_outputs import TreeOutputs, tree_outputs
-from algorithms.weighed_trees.tree_prices import tree_prices
+from algorithms.reweighted_trees import mixed_norms, soft_objective
+from algorithms.reweighted_trees.soft_objective import NothingSavedWarning, tree_prices
+from algorithms.reweighted_trees.tree_outputs import TreeOutputs, tree_outputs
 from reference import cascades, cronus
 from reference import mixed_norms as naive
 from reference import soft_objective as naive_soft

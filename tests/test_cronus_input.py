@@ -16,9 +16,9 @@ from sklearn.frozen import FrozenEstimator
 from algorithms.cegb import CEGBClassifier
 from algorithms.cronus import CronusClassifier
 from algorithms.estimators.fitting import ConstantModelWarning
-from algorithms.exits.responses import responses_of
+from algorithms.exits.fitted_trees import responses_of
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
-from algorithms.weighed_trees.tree_prices import tree_prices
+from algorithms.reweighted_trees.soft_objective import tree_prices
 from tests.test_cronus import PRICES, SMALL, assert_same_exits, draw, fitted, trees, uses_of
 
 __all__ = ["fitted"]  # the fixture

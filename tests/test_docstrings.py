@@ -9,7 +9,7 @@ import re
 
 import pytest
 
-from algorithms.catalogue.registered import ESTIMATORS
+from algorithms.registry.registered import ESTIMATORS
 from tests.test_layers import ROOT
 
 FOLDERS = ("algorithms", "reference", "datasets", "experiments")

@@ -27,9 +27,9 @@ from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.early_exit import EarlyExit
 from algorithms.estimators import archives
 from algorithms.estimators.fitting import ConstantModelWarning
-from algorithms.exits import ranking
-from algorithms.exits import walk as walking
-from algorithms.exits.responses import responses_of
+from algorithms.exits import exit_rules
+from algorithms.exits import hard_cascade as walking
+from algorithms.exits.fitted_trees import responses_of
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier
 from algorithms.interop import from_catboost, from_lightgbm, from_scikit_learn
@@ -218,7 +218,7 @@ def test_who_is_near_the_kth_largest(margin):
     for k in range(62):
         stays = np.empty(len(scores), dtype=bool)
         ks = np.full(len(sizes), k)
-        ranking.near_kth_largest(scores, starts, ks, margin, np.empty_like(scores), stays)
+        exit_rules.near_kth_largest(scores, starts, ks, margin, np.empty_like(scores), stays)
         for begin, end in itertools.pairwise(starts):
             best = np.sort(scores[begin:end])[::-1]
             least = -math.inf if k > end - begin else best[k - 1] - margin

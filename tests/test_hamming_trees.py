@@ -12,9 +12,9 @@ from sklearn.base import clone
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating
 from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.feature_sampling import BEST_FAMILY, SAMPLERS
 from algorithms.kernels.decorators import available_threads
-from algorithms.samplers.registered import BEST_FAMILY, SAMPLERS
-from algorithms.stumps import leaves
+from algorithms.stumps import search
 from reference import adaboost_mh as boosting
 from reference import costs, trees
 from reference import hamming_trees as reference
@@ -157,7 +157,7 @@ def test_real_numbers_equal_the_reference_on_their_bins(seed):
 def test_blocks_of_features_change_nothing(monkeypatch):
     X, y = draw_data(np.random.default_rng(4), 150, 13, 3)
     whole = of_trees(n_estimators=5).fit(X, y)
-    monkeypatch.setattr(leaves, "_MOST_GATHERED", 200)
+    monkeypatch.setattr(search, "_MOST_GATHERED", 200)
     assert_equal_trees(whole, of_trees(n_estimators=5).fit(X, y))
 
 

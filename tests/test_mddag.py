@@ -13,7 +13,7 @@ from sklearn.frozen import FrozenEstimator
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.bourdev_cascade import BourdevCascadeClassifier
-from algorithms.decision_dag import descent, episodes, one_score, rewards, values
+from algorithms.decision_dag import descent, episodes, one_score, rewards
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.interop import MeteredForest
 from algorithms.mddag import MDDAGClassifier
@@ -192,7 +192,7 @@ def test_bins_follow_the_number_of_base_classifiers(data):
     X, y = data[0], data[1] > 0
     expected = {1: 101, 100: 101, 101: 101, 102: 103, 200: 201, 999: 999, 1000: 1001, 5000: 1001}
     for n_base, n_bins in expected.items():
-        assert values.bins_for(n_base) == mddag.bins_for(n_base) == n_bins
+        assert rewards.bins_for(n_base) == mddag.bins_for(n_base) == n_bins
     for n_estimators in (30, 120):
         base = FrozenEstimator(stumps(X, y, n_estimators))
         dag = MDDAGClassifier(base, solver="descent").fit(X, y)

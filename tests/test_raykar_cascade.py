@@ -14,8 +14,8 @@ from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTRegressor
 from algorithms.kernels import decorators
 from algorithms.raykar_cascade import RaykarCascadeClassifier, SoftLikelihood
-from algorithms.weighed_trees import pools as pooling
-from algorithms.weighed_trees.tree_outputs import tree_outputs
+from algorithms.reweighted_trees import pools as pooling
+from algorithms.reweighted_trees.tree_outputs import tree_outputs
 from reference import cascades, raykar_cascade
 from reference.mixed_norms import make_problem
 from tests.test_cronus import PRICES, assert_same_exits, draw, trees, twin_of, uses_of

@@ -13,35 +13,32 @@ ROOT = Path(__file__).resolve().parent.parent
 OTHERS = "every other module at the top of algorithms/"
 # From the ground up: rooms, and the modules at the top of algorithms/ that others import.
 ORDER = (
-    "inputs",
+    "validation",
     "kernels",
     "grid",
     "metrics",
-    "prices",
     "costs",
     "trees",
     "losses",
     "lambdarank",
-    "watching",
     "boosting",
     "forest_costs",
     "edge_models",
     "sample_sizes",
     "estimators",
     "stumps",
-    "metering",
+    "cost_meter",
     "distributed",
     "boosted_trees",
     "gbrt",
     "cegb",
     "greedy_miser",
-    "feature_sampling",
     "adaptive_sampling",
-    "samplers",
+    "feature_sampling",
     "adaboost_mh",
     "interop",
     "exits",
-    "weighed_trees",
+    "reweighted_trees",
     "stump_cascades",
     "decision_dag",
     "forests",
@@ -51,12 +48,11 @@ ORDER = (
     "pipelines",
     "selection",
     "on_demand",
-    "catalogue",
+    "registry",
 )
 # Rooms of one family, and its modules at the top of algorithms/.
 FAMILIES = {
-    "samplers": {"adaboost_mh"},
-    "weighed_trees": {"cronus", "raykar_cascade", "and_or_cascade"},
+    "reweighted_trees": {"cronus", "raykar_cascade", "and_or_cascade"},
     "stump_cascades": {"viola_jones", "fcboost", "bourdev_cascade"},
     "decision_dag": {"mddag"},
     "forests": {"budget_forest", "budget_prune"},
@@ -135,14 +131,17 @@ def house(tmp_path):
         path.write_text(f"{path.read_text() if path.exists() else ''}{line}\n")
         return tmp_path
 
-    for room in ("catalogue", "decision_dag", "exits", "kernels", "on_demand", "weighed_trees"):
+    for room in ("decision_dag", "exits", "kernels", "on_demand", "registry"):
         add(f"{room}/__init__.py", "")
     add("trees/grower.py", "from ..kernels.decorators import kernel\nfrom .splitter import best\n")
-    add("costs.py", "import numpy\nfrom .prices.by_name import labelled\n")
+    add("costs.py", "import numpy\nfrom .validation.prices import labelled\n")
     add("mddag.py", "from . import costs\nfrom .decision_dag.estimator import DecisionDAGEstimator")
-    add("cronus.py", "from .weighed_trees import mixed_norms\nfrom .exits.walk import walk")
+    add(
+        "cronus.py",
+        "from .reweighted_trees import mixed_norms\nfrom .exits.hard_cascade import walk",
+    )
     add("on_demand/plans.py", "from ..decision_dag.walk import DecisionDAG")
-    folder = add("catalogue/registered.py", "from .. import cronus, mddag")
+    folder = add("registry/registered.py", "from .. import cronus, mddag")
     assert len(list(imports(folder))) == 9
     assert upward(folder) == []
     assert strangers(folder) == []
@@ -155,8 +154,8 @@ def house(tmp_path):
         ("costs.py", "from .trees.grower import grow", "trees"),
         ("trees/grower.py", "from .. import boosting", "boosting"),
         ("trees/deep/grower.py", "from ...estimators import files", "estimators"),
-        ("kernels/cache.py", "def late():\n    from ..catalogue.registered import X", "catalogue"),
-        ("exits/files.py", "from ..catalogue import registered", "catalogue"),
+        ("kernels/cache.py", "def late():\n    from ..registry.registered import X", "registry"),
+        ("exits/files.py", "from ..registry import registered", "registry"),
         ("exits/files.py", "if later:\n    from ..early_exit import EarlyExit", "early_exit"),
         ("cronus.py", "from .mddag import MDDAGClassifier", "mddag"),
         ("decision_dag/walk.py", "from ..mddag import MDDAGClassifier", "mddag"),
@@ -169,10 +168,10 @@ def test_an_import_that_runs_upwards_is_found(house, file, line, other):
 @pytest.mark.parametrize(
     ("file", "line"),
     [
-        ("cronus.py", "from .decision_dag.values import Cells"),
+        ("cronus.py", "from .decision_dag.rewards import Cells"),
         ("early_exit.py", "from . import decision_dag"),
-        ("weighed_trees/pools.py", "def late():\n    from ..decision_dag import values"),
-        ("exits/walk.py", "from ..decision_dag import walk"),
+        ("reweighted_trees/pools.py", "def late():\n    from ..decision_dag import rewards"),
+        ("exits/hard_cascade.py", "from ..decision_dag import walk"),
     ],
 )
 def test_an_import_from_another_familys_room_is_found(house, file, line):

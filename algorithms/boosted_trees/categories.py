@@ -10,17 +10,10 @@ from sklearn.utils.validation import check_array, check_is_fitted, check_X_y
 
 from ..estimators.validation import validate_data
 from ..grid import row_weights
-from ..inputs.categories import (
-    Table,
-    categorical_mask,
-    encoded,
-    known_categories,
-    tabulate,
-)
-from ..inputs.columns import Columns, columns_of
-from ..inputs.masks import masked_as_missing
 from ..kernels.arrays import read_only
-from ..prices.by_name import labels_of_columns
+from ..validation.categories import Table, categorical_mask, encoded, known_categories, tabulate
+from ..validation.columns import Columns, columns_of, masked_as_missing
+from ..validation.prices import labels_of_columns
 
 _READ = {"dtype": np.float64, "order": "C", "ensure_all_finite": "allow-nan"}
 

@@ -13,7 +13,9 @@ from scipy.sparse import issparse
 from sklearn.base import BaseEstimator, is_classifier
 from sklearn.utils.validation import check_is_fitted, check_X_y
 
-from ..boosting import Boosted, Options, boost
+from ..boosting import Boosted, Callback, Options, Validation, boost, check_callbacks
+from ..cost_meter.importances import gain_shares
+from ..cost_meter.trees import MeteredTrees, largest_score
 from ..estimators.fitting import (
     ConstantModelWarning,
     all_or_nothing,
@@ -24,29 +26,23 @@ from ..estimators.fitting import (
     weights_by_class,
 )
 from ..estimators.parameters import Parameter, check_whole_number
-from ..estimators.rows import all_finite, plain_rows
 from ..estimators.threads import threads_elsewhere, threads_of
-from ..estimators.validation import keep_column_numbers, validate_data
+from ..estimators.validation import all_finite, keep_column_numbers, plain_rows, validate_data
 from ..grid import RowWeights, row_weights
-from ..inputs.sparse_rows import SparseColumns, SparseRows, dense_rows
-from ..inputs.types import EvalSet
 from ..kernels.arrays import read_only
 from ..kernels.decorators import threads
 from ..lambdarank import nothing_to_rank
 from ..losses import Loss
-from ..metering.importances import gain_shares
-from ..metering.trees import MeteredTrees, largest_score
 from ..metrics import check_eval_metric, check_has_score, validation_score
 from ..trees.categorical_forest import builder_of, refuse_sets
-from ..trees.layouts import Layouts
-from ..trees.one_row import FastPredictor, score_one_by_one
+from ..trees.layouts import FastPredictor, Layouts, score_one_by_one
 from ..trees.predictor import BitVectors, add_scores, staged_scores, walk_scores
 from ..trees.tiles import score_all
-from ..watching.rounds import Callback, Validation, check_callbacks
+from ..validation.sparse_rows import SparseColumns, SparseRows, dense_rows
+from ..validation.types import EvalSet
 from .categories import ReadsCategories
 from .files import SavedForest
-from .fit_options import options_of, refuse_on_dask, signs_of
-from .objectives import decisive, earlier_model, ranking_loss
+from .fit_options import decisive, earlier_model, options_of, ranking_loss, refuse_on_dask, signs_of
 
 # Fits read single columns: a copy of all in float64 would only take memory.
 _KEPT_TYPES = (np.float64, np.float32)
@@ -133,7 +129,7 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
             Validation set, scored by `eval_metric` after every round, in this process; float32 is
             read as it is, too.
         callbacks : list of callable, optional
-            Each is called after every round with a :class:`algorithms.watching.rounds.Round`
+            Each is called after every round with a :class:`algorithms.boosting.Round`
             (number, splits, validation score), to show progress, to log, or to stop: one that
             returns True makes the round the last. Of a fit that stops early by
             `early_stopping_rounds` the rounds up to the best are kept then, too.
@@ -199,9 +195,12 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
         self, X, y, weights, query_id, eval_set, options: Options, callbacks: _Callbacks
     ) -> _Trained:
         """Train on rows that the workers of a Dask cluster hold."""
-        from ..distributed.frames import as_dask_arrays, dask_column_names
-        from ..distributed.rows import Rows
-        from ..distributed.training import RowsOfAll  # Dask is no dependency of this package
+        from ..distributed.training import (
+            RowsOfAll,  # Dask is no dependency of this package
+            as_dask_arrays,
+            dask_column_names,
+        )
+        from ..distributed.tree_workers import Rows
         from ..distributed.workers import rows_on_workers
 
         refuse_on_dask(self, query_id)

@@ -21,7 +21,7 @@ from .. import costs
 from ..adaboost_mh import AdaBoostMH
 from ..boosted_trees.estimator import BoostedTrees
 from ..estimators.fitting import ignore_constant_parts
-from ..exits.responses import Responses, responses_of
+from ..exits.fitted_trees import Responses, responses_of
 from ..kernels.decorators import kernel, resolve_n_threads, threads
 from ..kernels.loops import for_each
 from ..trees.forest import NODE_DTYPES, Forest

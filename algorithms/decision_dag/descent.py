@@ -15,8 +15,21 @@ import numpy as np
 from ..kernels.decorators import kernel, small_kernel
 from .episodes import BadReward, Learned, Objective, totals
 from .one_score import OneScore, blocked, first_walk_of_one, one_score, visits_of_one
-from .rewards import NEVER, WRONG, World, answer, pay, quit_loss, scratch_for, set_scores
-from .values import EVAL, N_ACTIONS, QUIT, SKIP, cell_of
+from .rewards import (
+    EVAL,
+    N_ACTIONS,
+    NEVER,
+    QUIT,
+    SKIP,
+    WRONG,
+    World,
+    answer,
+    cell_of,
+    pay,
+    quit_loss,
+    scratch_for,
+    set_scores,
+)
 
 
 class Walks(NamedTuple):

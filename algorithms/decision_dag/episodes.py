@@ -23,16 +23,23 @@ from .one_score import (
     one_score,
     unblocked,
 )
-from .rewards import WRONG, World, answer, is_error, pay, quit_loss, scratch_for, set_scores
-from .values import (
+from .rewards import (
     EVAL,
     N_ACTIONS,
     QUIT,
+    WRONG,
+    World,
     add_to_value,
+    answer,
     best_action,
     cell_of,
     greedy,
+    is_error,
     no_gaussians,
+    pay,
+    quit_loss,
+    scratch_for,
+    set_scores,
     value_of,
 )
 

@@ -16,8 +16,18 @@ from numpy.typing import NDArray
 from ..kernels.decorators import kernel, small_kernel
 from ..kernels.pcg64 import next_below, next_double
 from ..kernels.simd import prefetch
-from .rewards import CUSTOM, SPAN_BITS, Losses, World, is_error_of_score, loss_of_score
-from .values import EVAL, N_ACTIONS, QUIT, SKIP
+from .rewards import (
+    CUSTOM,
+    EVAL,
+    N_ACTIONS,
+    QUIT,
+    SKIP,
+    SPAN_BITS,
+    Losses,
+    World,
+    is_error_of_score,
+    loss_of_score,
+)
 
 _HALF = np.int64(1) << (SPAN_BITS - 1)
 TOGETHER = 256  # rows that go side by side: what they look at fits the first-level cache

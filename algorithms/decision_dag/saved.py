@@ -24,13 +24,12 @@ from ..estimators.files import (
     whole_number,
 )
 from ..estimators.parameters import checked_parameters
-from ..exits.responses import responses_of
-from ..interop.as_seen import AS_SEEN
+from ..exits.fitted_trees import responses_of
 from ..interop.forest import MeteredForest
-from ..interop.nodes import ClassLink, Leaf, Split, Tree
+from ..interop.nodes import AS_SEEN, ClassLink, Leaf, Split, Tree
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from .base_classifiers import BaseClassifiers, nothing, on_grid
-from .values import GAUSSIAN_CELLS, N_ACTIONS
+from .rewards import GAUSSIAN_CELLS, N_ACTIONS
 
 _PRICES = ("feature_costs", "split_cost", "feature_groups", "group_costs", "feature_sharing")
 

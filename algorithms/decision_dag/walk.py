@@ -14,8 +14,7 @@ from ..costs import GridPrices
 from ..kernels.decorators import kernel
 from ..trees.predictor import charge_tree, next_node
 from .base_classifiers import BaseClassifiers
-from .rewards import Cells
-from .values import EVAL, QUIT, cell_of
+from .rewards import EVAL, QUIT, Cells, cell_of
 
 _ROWS = 4096  # that walk, and are kept in mind, together
 _NO_PATH = np.zeros((0, 0), dtype=np.bool_)

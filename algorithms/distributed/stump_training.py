@@ -20,12 +20,11 @@ from ..stumps.pair_weights import WeightUnit, are_copies, log_of_mean
 from ..stumps.sampling import Problem
 from ..stumps.search import Search
 from ..trees.binning import MAX_BINS
-from .label_histograms import best_cuts
-from .pair_rows import Draws, Plan
+from .stump_workers import Draws, Plan, best_cuts
 from .training import RowsOfAll
 
 if TYPE_CHECKING:
-    from .held import Summary
+    from .row_partitions import Summary
     from .workers import Workers
 
 _ENTRIES_AT_ONCE = 2**22  # of the histograms that workers tell at a time, 8 bytes each
@@ -104,7 +103,7 @@ class WeightsOfAll:
         self._shift, self._is_told = float(self._pairs.largest(method, *args)), False
 
     def histograms(self, features: np.ndarray, n_codes: np.ndarray) -> np.ndarray:
-        """Histograms of features, of all workers together; see :mod:`.label_histograms`."""
+        """Histograms of features, of all workers together; see :mod:`.stump_workers`."""
         shift = None if self._is_told else self._shift
         told = self._pairs.summed("histograms", shift, features, n_codes)
         n_labels, n_blocks = self.n_labels, len(self._pairs.row_starts) - 1
@@ -150,7 +149,7 @@ class WeightsOfAll:
 
 
 class LeavesOfAll:
-    """All workers' rows in the leaves of a tree; see :class:`algorithms.stumps.leaves.Leaves`."""
+    """All workers' rows in the leaves of a tree; see :class:`algorithms.stumps.search.Leaves`."""
 
     def __init__(self, problem: ProblemOfAll) -> None:
         self.search, self._divide = problem.search_in, problem.divide
@@ -162,7 +161,7 @@ class LeavesOfAll:
 
 
 class SampleOfAll:
-    """Some of all workers' examples; see :class:`algorithms.stumps.samples.Sample`."""
+    """Some of all workers' examples; see :class:`algorithms.stumps.pair_weights.Sample`."""
 
     def __init__(self, problem: ProblemOfAll, draws: Draws) -> None:
         self._problem, self.draws = problem, draws
@@ -292,7 +291,7 @@ class ProblemOfAll(Problem):
         return self._best_cuts(features, ask)[0]
 
     def divide(self, *args: object) -> np.ndarray:
-        """Have a leaf divided; see :meth:`.pair_rows.PairRows.divide`."""
+        """Have a leaf divided; see :meth:`.stump_workers.PairRows.divide`."""
         return self._pairs.summed("divide", *args)
 
     def add_tree(self, leaves: LeavesOfAll, steps: np.ndarray) -> None:

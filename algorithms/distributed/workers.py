@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .held import Accepted, Held, Part, Summary, checked_part, fingerprint
+from .row_partitions import Accepted, Held, Part, Summary, checked_part, fingerprint
 
 if TYPE_CHECKING:
     from dask.distributed import Client

@@ -25,7 +25,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from ..inputs.types import StrPath
+from ..validation.types import StrPath
 
 FORMAT = "cost-aware-boosting model"
 VERSION = 1

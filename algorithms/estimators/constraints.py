@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..prices.by_name import labelled
+from ..validation.prices import labelled
 
 _WHAT = (
     "monotonic_cst must have 1 (scores never fall), -1 (they never rise) or 0 for each column, or "

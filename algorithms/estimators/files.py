@@ -22,8 +22,8 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from ..inputs.types import StrPath
-from ..prices.by_name import by_place, labelled
+from ..validation.prices import by_place, labelled
+from ..validation.types import StrPath
 from .archives import (
     FORMAT,
     VERSION,

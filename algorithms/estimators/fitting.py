@@ -14,9 +14,9 @@ from typing import Any, Concatenate, ParamSpec, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ..inputs.masks import refuse_masked
-from ..kernels.announcing import announcing
+from ..kernels.decorators import announcing
 from ..metrics import query_starts
+from ..validation.columns import refuse_masked
 
 _LARGEST_WEIGHT = 2.0**52
 

@@ -19,9 +19,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..inputs.categories import check_categorical_features
 from ..kernels.decorators import resolve_n_threads
 from ..trees.binning import MAX_BINS
+from ..validation.categories import check_categorical_features
 from .constraints import check_monotonic_cst
 from .threads import threads_of
 

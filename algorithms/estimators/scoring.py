@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from numpy.typing import ArrayLike
 
-from ..inputs.masks import refuse_masked
+from ..validation.columns import refuse_masked
 
 
 def check_scored(y: object, sample_weight: object) -> None:

@@ -23,15 +23,14 @@ from ..estimators.fitting import (
 from ..estimators.parameters import Parameter
 from ..estimators.scoring import ScoredInFull
 from ..estimators.validation import validate_data
-from ..inputs.types import FeatureCosts
 from ..kernels.arrays import read_only
 from ..metrics import query_starts
-from .hard_exits import Exits, HardCascade
-from .parameters import THRESHOLDS
-from .priced import PricedTrees
-from .ranking import ranks_by_exit
-from .responses import Responses
-from .saved_cascade import SavedCascade
+from ..validation.types import FeatureCosts
+from .exit_rules import ranks_by_exit
+from .files import SavedCascade
+from .fitted_trees import Responses
+from .hard_cascade import Exits, HardCascade
+from .prices import THRESHOLDS, PricedTrees
 
 KINDS = [np.float64, np.uint8]  # training rows are copied only if they are neither
 

@@ -1,18 +1,22 @@
-"""A model and what is wrapped around it, in one file of the format of all estimators.
+"""Cascades as files: the weights of all trees, and the trees with the prices that they had.
 
-The header holds the wrapped model's own header as its entry ``model``; the arrays are the model's.
-Each half is checked by the one that wrote it, so a file is either refused or whole. The model's
-class is found among those of boosted trees that are imported; this package's are imported here.
+Whatever the trees came from, a loaded cascade holds them as a
+:class:`algorithms.interop.MeteredForest`, which needs no other library. It is also the loaded
+model's `estimator`: fitted again, the cascade takes the same trees. Prices of the cascade's own are
+parameters of it, and stored as such.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
 from .. import cegb, gbrt, greedy_miser  # noqa: F401 - their classes register themselves
 from ..boosted_trees.estimator import BoostedTrees
+from ..costs import check_split_cost
 from ..estimators.files import (
     SavedModel,
     entry,
@@ -20,8 +24,141 @@ from ..estimators.files import (
     known_parameters,
     refusing_parameters,
     restored,
+    stored_parameter,
 )
-from ..inputs.types import StrPath
+from ..estimators.parameters import checked_parameters
+from ..interop.forest import MeteredForest
+from ..interop.nodes import AS_SEEN, Leaf, Split, Tree
+from ..trees.forest import NODE_DTYPES, Forest, check_forest
+from ..validation.types import StrPath
+from .fitted_trees import Responses, responses_of
+
+_PRICES = ("feature_costs", "split_cost", "feature_groups", "group_costs", "feature_sharing")
+_NAME_OF = {function: name for name, function in AS_SEEN.items()} | {np.asarray: "double"}
+LARGEST_SCORE = np.finfo(np.float64).max / 4
+
+
+def largest_answers(forest: Forest) -> np.ndarray:
+    """Largest value of each tree in size: (n_trees,) float64."""
+    if not forest.n_trees:
+        return np.zeros(0)
+    return np.maximum.reduceat(np.abs(forest.value), forest.tree[:-1])
+
+
+def metered(
+    forest: Forest, n_features: int, as_seen: str, names: Sequence[str] | None, prices: dict
+) -> MeteredForest:
+    """Wrap a forest, so that it predicts and is charged by itself.
+
+    Parameters
+    ----------
+    forest : Forest
+        Checked.
+    n_features : int
+    as_seen : str
+        How rows are compared with thresholds, a key of ``AS_SEEN``.
+    names : sequence of str or None
+        Names of the columns.
+    prices : dict
+
+    Returns
+    -------
+    MeteredForest
+    """
+
+    def read(node):
+        if forest.left[node] < 0:
+            return Leaf((forest.value[node],), int(node))
+        left = int(forest.left[node])
+        return Split(int(forest.feature[node]), forest.threshold[node], left, left + 1)
+
+    sharing = prices.pop("feature_sharing", None)
+    meter = MeteredForest(
+        [Tree(int(root), read) for root in forest.tree[:-1]],
+        np.zeros(1),
+        n_features,
+        as_seen=AS_SEEN[as_seen],
+        library="saved",
+        feature_names=names,
+        **prices,
+    )
+    meter.feature_sharing = sharing
+    meter._refuse_wrong_prices()
+    return meter
+
+
+class SavedCascade(SavedModel):
+    """Files of a cascade; a mixin."""
+
+    _fitted_params: ClassVar = ("estimator",)
+    _stored_arrays: ClassVar = {
+        "tree": (np.int64, "trees + 1"),
+        **{name: (dtype, "nodes") for name, dtype in NODE_DTYPES.items()},
+        "coef": (np.float64, "stages", "trees"),
+        "intercept": (np.float64, "stages"),
+        "thresholds": (np.float64, "thresholds"),
+    }
+    # What a file also holds: attributes that are one number, without their last underscore.
+    _stored_numbers: ClassVar[tuple[str, ...]] = ("objective",)
+
+    def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
+        meter = self._responses_.meter
+        as_seen = getattr(meter, "_as_seen", AS_SEEN["double"])
+        header = {
+            "as_seen": _NAME_OF[as_seen],
+            "prices": {name: stored_parameter(meter, name) for name in _PRICES},
+            **{name: float(getattr(self, f"{name}_")) for name in self._stored_numbers},
+        }
+        return header, self._stored_stages() | self._responses_.forest._asdict()
+
+    def _stored_stages(self) -> dict[str, np.ndarray]:
+        """What the stages make of the trees."""
+        return {
+            "coef": np.ascontiguousarray(self.coef_),
+            "intercept": self.intercept_,
+            "thresholds": self.thresholds_,
+        }
+
+    def _restore(self, header: dict, arrays: dict[str, np.ndarray]) -> None:
+        forest = Forest(**{name: arrays[name] for name in Forest._fields})
+        check_forest(forest, self.n_features_in_, np.zeros(1), infinite_thresholds=True)
+        if len(self.classes_) > 2:
+            raise ValueError("it must hold at most two classes")
+        as_seen = entry(header, "as_seen", str, "a name")
+        if as_seen not in AS_SEEN:
+            raise ValueError("it compares rows with thresholds in an unknown way")
+        prices = entry(header, "prices", dict, "an object")
+        if set(prices) != set(_PRICES):
+            raise ValueError("it must hold prices of all kinds, and no others")
+        check_split_cost(prices["split_cost"])
+        prices = {name: restored(value) for name, value in prices.items()}
+        names = getattr(self, "feature_names_in_", None)
+        meter = metered(forest, self.n_features_in_, as_seen, names, prices)
+        for name in self._stored_numbers:
+            number = entry(header, name, float, "a number")
+            if not abs(number) <= LARGEST_SCORE:
+                raise ValueError(f"{name} in its header must be a finite number")
+            setattr(self, f"{name}_", number)
+        self._restore_trees(meter)
+        self._restore_stages(responses_of(meter), arrays)
+
+    def _restore_trees(self, meter: MeteredForest) -> None:
+        """Take over the trees: fitted again, the cascade takes the same."""
+        self.estimator = self.estimator_ = meter
+
+    def _restore_stages(self, responses: Responses, arrays: dict[str, np.ndarray]) -> None:
+        """Take over what the stages make of the trees."""
+        coef, intercept = arrays["coef"], arrays["intercept"]
+        self._set_up(responses, coef, intercept, arrays["thresholds"])
+        with np.errstate(over="ignore"):
+            scores = np.abs(coef) @ largest_answers(responses.forest) + np.abs(intercept)
+        if not np.all(scores <= LARGEST_SCORE):
+            raise ValueError("its scores are so large that they are no finite numbers")
+
+    def _check_restored(self) -> None:
+        check_is_fitted(self)
+        checked_parameters(self)
+        self._priced(self._responses_)
 
 
 class SavedWithModel(SavedModel):

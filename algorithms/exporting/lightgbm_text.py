@@ -8,8 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ..boosted_trees.estimator import BoostedTrees
-from ..trees.forest import Forest
-from ..trees.paths import names_of_features
+from ..trees.forest import Forest, names_of_features
 from .exported import Exported, exported
 
 _TINY = 1e-35  # LightGBM reads numbers up to it in size as 0

@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from ..estimators.files import entry, refusing_parameters, whole_number
-from ..prices.by_name import take_column_numbers
+from ..validation.prices import take_column_numbers
 from .growing import CountedForest
 from .hull import Hull
 from .voting import VotingClassifier

@@ -10,20 +10,20 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..cost_meter.importances import gain_shares
+from ..cost_meter.trees import MeteredTrees
 from ..estimators.files import SavedModel, entry
 from ..estimators.fitting import check_queries, check_sample_weight
 from ..estimators.parameters import Parameter, choice
 from ..estimators.scoring import ScoredInFull
 from ..estimators.threads import threads_of
 from ..estimators.validation import validate_data
-from ..inputs.types import EvalSet
 from ..kernels.arrays import read_only
 from ..kernels.decorators import kernel, threads
 from ..kernels.loops import for_each
-from ..metering.importances import gain_shares
-from ..metering.trees import MeteredTrees
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from ..trees.predictor import leaf_of, next_node
+from ..validation.types import EvalSet
 from .growing import MOST_WEIGHT, CountedForest
 
 VOTES = ("labels", "counts", "distributions")

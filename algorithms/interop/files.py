@@ -25,11 +25,9 @@ from ..estimators.files import (
     stored_parameter,
     whole_number,
 )
-from ..inputs.types import StrPath
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
-from .as_seen import AS_SEEN
-from .links import InverseLink
-from .nodes import ClassLink, Leaf, Split, Tree
+from ..validation.types import StrPath
+from .nodes import AS_SEEN, ClassLink, InverseLink, Leaf, Split, Tree
 
 _PRICES = ("feature_costs", "split_cost", "feature_groups", "group_costs", "feature_sharing")
 _LIKELIHOODS = (None, "logistic", "multinomial")

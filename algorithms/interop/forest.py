@@ -11,20 +11,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .. import costs
+from ..cost_meter.trees import MeteredTrees
 from ..estimators.parameters import check_whole_number
 from ..estimators.validation import check_array, check_order
-from ..inputs.types import FeatureCosts, FeatureGroups, GroupCosts
 from ..kernels.arrays import read_only
 from ..kernels.decorators import resolve_n_threads, threads
-from ..metering.trees import MeteredTrees
-from ..prices.by_name import Labelled, labelled, labels_of_columns
-from ..prices.by_name import feature_names as feature_names_of
 from ..trees.forest import Forest, check_forest
 from ..trees.predictor import leaf_nodes, staged_scores, walk_scores
+from ..validation.prices import Labelled, labelled, labels_of_columns
+from ..validation.prices import feature_names as feature_names_of
+from ..validation.types import FeatureCosts, FeatureGroups, GroupCosts
 from .answers import ForestAnswers
 from .files import SavedMeteredForest
-from .links import InverseLink
-from .nodes import ClassLink, Leaf, Tree
+from .nodes import ClassLink, InverseLink, Leaf, Tree
 
 
 class MeteredForest(ForestAnswers, MeteredTrees, SavedMeteredForest):

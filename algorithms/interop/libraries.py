@@ -20,18 +20,22 @@ from typing import Any
 
 import numpy as np
 
-from ..inputs.types import FeatureCosts, FeatureGroups, GroupCosts
-from .as_seen import double_precision, single_precision, tiny_is_zero
+from ..validation.types import FeatureCosts, FeatureGroups, GroupCosts
 from .forest import MeteredForest
-from .nodes import Leaf, Split, Tree
-from .objectives import (
+from .nodes import (
+    Leaf,
+    Split,
+    Tree,
     catboost_inverse_link,
     catboost_link,
     catboost_loss,
+    double_precision,
     lightgbm_inverse_link,
     lightgbm_link,
     scikit_learn_inverse_link,
     scikit_learn_link,
+    single_precision,
+    tiny_is_zero,
 )
 
 __all__ = ["MeteredForest", "from_catboost", "from_lightgbm", "from_scikit_learn"]

@@ -1,18 +1,161 @@
-"""The project's numba decorators and the number of threads.
+"""Kernels that only kernels call: LLVM's intermediate code, and no machine code.
 
-Compiled kernels are kept on disk as :mod:`algorithms.kernels.cache` says.
+numba compiles each function as if it were run by itself, and once more inside each that calls it.
+Of a kernel that only kernels call, the former is never run. Such code is therefore kept as it is
+after LLVM's cheapest passes, and optimised once, inside the kernel that Python calls.
+
+Nothing of numba is replaced: a compiler class, a code generator and a library of our own are given
+to our kernels alone. The code generator shares all with the process's own but the library.
 """
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import gc
+import logging
 import os
 import threading
+import time
 import warnings
 from collections.abc import Iterator
 from numbers import Integral
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
+
+import llvmlite.binding as llvm
+import numba
+from numba.core import event as numba_events
+from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
+from numba.core.compiler import Compiler
+from numba.core.cpu import CPUContext
+from numba.core.registry import cpu_target
+
+_TRIED = (0, 62), (0, 68)  # the first and the last numba whose insides are known to be as here
+
+
+class _InnerLibrary(JITCodeLibrary):
+    """A function that is linked into others and never run by itself."""
+
+    def _optimize_final_module(self):
+        passes, builder = self._codegen._module_pass_manager(opt=0, cost="cheap")
+        passes.run(self._final_module, builder)
+
+    def _finalize_specific(self):
+        """Nothing is linked for a run."""
+
+    serialize_using_object_code = JITCodeLibrary.serialize_using_bitcode
+
+
+class _InnerCodegen(JITCPUCodegen):
+    """The process's own, but its functions get no machine code."""
+
+    _library_class = _InnerLibrary
+
+    def __init__(self, outer: JITCPUCodegen) -> None:
+        vars(self).update(vars(outer))
+
+    def _add_module(self, module):
+        """Nothing is given to the machine."""
+
+    def set_env(self, env_name, env):
+        """Set where an error with computed arguments looks, whatever links its function."""
+        if not self._engine.is_symbol_defined(env_name):
+            place = llvm.parse_assembly(f'@"{env_name}" = common global ptr null')
+            self._engine.add_module(place)
+        super().set_env(env_name, env)
+
+
+@functools.cache
+def inner_context() -> CPUContext:
+    """Context of the CPU for numba, with :class:`_InnerCodegen` if this numba is known."""
+    outer = cpu_target.target_context
+    if not _is_known():
+        return outer
+    return outer.subtarget(_internal_codegen=_InnerCodegen(outer.codegen()))
+
+
+def _is_known() -> bool:
+    return _TRIED[0] <= numba.version_info.short <= _TRIED[1]
+
+
+@functools.cache
+def _say_unknown() -> None:
+    first, last = (".".join(map(str, version)) for version in _TRIED)
+    warnings.warn(
+        f"numba {numba.__version__} is none of those that this version was tried with ({first} to "
+        f"{last}): kernels compile as numba has it, which takes longer. Nothing else differs.",
+        stacklevel=2,
+    )
+
+
+class InnerCompiler(Compiler):
+    """numba's, for a kernel that kernels call."""
+
+    def __init__(self, typing_context: Any, target_context: Any, *others: Any) -> None:
+        if not _is_known():
+            _say_unknown()
+        super().__init__(typing_context, inner_context(), *others)
+
+
+log = logging.getLogger(__name__)
+
+PATIENCE = 1.0  # seconds of compilation before something is said
+
+_PACKAGE = __name__.split(".")[0]
+
+
+class _Announcer(numba_events.Listener):
+    """Says it once, however many fits and threads compile."""
+
+    def __init__(self) -> None:
+        self.said = False
+        self._began = None
+
+    def fit_begins(self) -> None:
+        """Forget what an earlier fit compiled."""
+        self._began = None
+
+    def on_start(self, event) -> None:
+        """At each kernel that is compiled, the first of a fit and those that it calls."""
+        now = time.monotonic()
+        if self._began is None:
+            self._began = now
+        elif not self.said and now - self._began > PATIENCE:
+            self.said = True
+            log.warning(
+                "The first fit compiles its kernels, once, for up to half a minute; they are "
+                "kept for later runs. To compile all of them beforehand: python -m "
+                "%s.registry",
+                _PACKAGE,
+            )
+
+    def on_end(self, event) -> None:
+        """Nothing to say."""
+
+
+_announcer = _Announcer()
+
+
+@contextlib.contextmanager
+def announcing() -> Iterator[None]:
+    """Say, once in a process, that the fit in the block compiles, if that takes long."""
+    if _announcer.said:
+        yield
+        return
+    _announcer.fit_begins()
+    with numba_events.install_listener("numba:compile", _announcer):
+        yield
+
+
+@contextlib.contextmanager
+def silence() -> Iterator[None]:
+    """Say nothing of what fits in the block compile: it is what they are for."""
+    before, _announcer.said = _announcer.said, True
+    try:
+        yield
+    finally:
+        _announcer.said = before
+
 
 # GNU OpenMP lets a thread that waits for another spin for milliseconds before it sleeps. Beside one
 # other busy process that made a fit of 0.3 s last 3 to 10 s. This much spinning (some 0.1 ms) keeps
@@ -29,8 +172,7 @@ from numba.core.types import unliteral
 from numba.extending import overload
 
 from .cache import KernelCache, cache_folder
-from .inner_code import InnerCompiler, inner_context
-from .thread_pool import lost_its_threads, on_threads
+from .loops import lost_its_threads, on_threads
 
 P = ParamSpec("P")
 R = TypeVar("R")

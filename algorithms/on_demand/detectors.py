@@ -10,11 +10,10 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..decision_dag.estimator import DecisionDAGEstimator
-from ..decision_dag.rewards import Cells
-from ..decision_dag.values import EVAL, SKIP
+from ..decision_dag.rewards import EVAL, SKIP, Cells
 from ..exits.classifier import CascadeClassifier
-from ..exits.hard_exits import Exits
-from ..exits.responses import Responses, responses_of
+from ..exits.fitted_trees import Responses, responses_of
+from ..exits.hard_cascade import Exits
 from ..trees.forest import Forest
 
 AFRESH, ONWARD, ANEW = 0, 1, 2

@@ -11,8 +11,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy import sparse
 
-from ..prices.by_name import column_labels, feature_names, listed
-from ..prices.groups import acquisition_units, group_labels
+from ..validation.prices import (
+    acquisition_units,
+    column_labels,
+    feature_names,
+    group_labels,
+    listed,
+)
 
 if TYPE_CHECKING:
     from ..boosted_trees.estimator import BoostedTrees

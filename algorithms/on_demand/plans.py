@@ -15,17 +15,17 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..boosted_trees.estimator import BoostedTrees
+from ..cost_meter.trees import MeteredTrees, tested_features
 from ..decision_dag.estimator import DecisionDAGEstimator
-from ..decision_dag.values import EVAL, QUIT, cell_of
+from ..decision_dag.rewards import EVAL, QUIT, cell_of
 from ..decision_dag.walk import DecisionDAG, Steps
 from ..early_exit import EarlyExit
 from ..early_exit import Exits as EarlyExits
 from ..estimators.parameters import check_number
 from ..exits.classifier import CascadeClassifier
 from ..exits.exit_rules import documents_stay
-from ..exits.hard_exits import Exits
+from ..exits.hard_cascade import Exits
 from ..kernels.decorators import allocating_kernel
-from ..metering.trees import MeteredTrees, tested_features
 from ..trees.categorical_forest import refuse_sets
 from ..trees.forest import Forest
 

@@ -28,14 +28,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
+from ..cost_meter.trees import from_bits
 from ..decision_dag.walk import next_base
 from ..early_exit import Exits as EarlyExits
 from ..estimators.parameters import check_whole_number
-from ..exits.hard_exits import Exits
-from ..inputs.types import FeatureCosts
+from ..exits.hard_cascade import Exits
 from ..kernels.decorators import allocating_kernel, kernel
-from ..metering.trees import from_bits
 from ..trees.predictor import next_node
+from ..validation.types import FeatureCosts
 from .functions import Source, check_answer, check_rows, sources, take
 from .plans import plan_of
 

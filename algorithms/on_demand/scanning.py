@@ -163,7 +163,7 @@ def _scan_stages(images, window, stumps, follow, places, scores, left, evaluatio
 
 @kernel
 def bin_of(score: int, n_bins: int, running: bool, ran: int) -> int:
-    """Cell of one score (in steps), as :func:`algorithms.decision_dag.values.cell_of` says.
+    """Cell of one score (in steps), as :func:`algorithms.decision_dag.rewards.cell_of` says.
 
     A call with arrays counts who holds them, which takes longer than a stump.
     """

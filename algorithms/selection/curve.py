@@ -10,14 +10,14 @@ from sklearn.base import BaseEstimator
 from sklearn.metrics import check_scoring
 from sklearn.utils import get_tags
 
-from ..inputs.masks import refuse_masked
-from ..inputs.types import FeatureCosts
+from ..validation.columns import refuse_masked
+from ..validation.types import FeatureCosts
 from .scoring import as_scored, inner_rows, last_step
 
 if TYPE_CHECKING:
     from pandas import DataFrame
 
-    from ..inputs.types import Scoring
+    from ..validation.types import Scoring
 
 _ANSWERS = ("predict", "predict_proba", "decision_function")
 

@@ -15,12 +15,12 @@ from sklearn.metrics import check_scoring
 from sklearn.pipeline import Pipeline
 from sklearn.utils.metadata_routing import MetadataRequest
 
+from ..cost_meter.errors import error_costs
 from ..estimators.parameters import check_number, shown
-from ..inputs.masks import refuse_masked
-from ..metering.errors import error_costs
+from ..validation.columns import refuse_masked
 
 if TYPE_CHECKING:
-    from ..inputs.types import Scoring
+    from ..validation.types import Scoring
 
 _ROUNDING = 1e-9  # of a budget: prices are not the decimals that they are written as
 

@@ -28,7 +28,7 @@ from .scoring import (
 )
 
 if TYPE_CHECKING:
-    from ..inputs.types import Scoring
+    from ..validation.types import Scoring
 
 
 def in_order(score: ArrayLike, cost: ArrayLike, budget: float) -> np.ndarray:

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
+from ..boosting import asked_to_stop, check_callbacks
 from ..kernels.decorators import threads
-from ..watching.rounds import asked_to_stop, check_callbacks
 from .pair_weights import add_scores
 from .sampling import Problem, Proposal, Sampler
 

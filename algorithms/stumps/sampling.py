@@ -14,10 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
-from .leaves import Leaves
-from .pair_weights import PairWeights
-from .samples import Sample, sample_by_weight
-from .search import DefaultCodes, Search, label_edges, search
+from .pair_weights import PairWeights, Sample, sample_by_weight
+from .search import DefaultCodes, Leaves, Search, label_edges, search
 
 
 class Proposal(NamedTuple):
@@ -215,7 +213,7 @@ class Problem:
         ----------
         size : int
         by_weight : bool
-            By boosting weight, see :func:`.samples.sample_by_weight`, or uniformly, with the
+            By boosting weight, see :func:`.pair_weights.sample_by_weight`, or uniformly, with the
             weights that they have.
         """
         if by_weight:

@@ -14,11 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..inputs.sparse_rows import SparseColumns
 from ..kernels.decorators import allocating_kernel, kernel
 from ..kernels.simd import LANES, count_below
-from .bundling import Bundle, bundles
-from .lent_columns import LentColumns
+from ..validation.sparse_rows import SparseColumns
+from .bundling import Bundle, LentColumns, bundles
 
 MAX_BINS = 255  # with one more for missing values, a bin number fits in one byte
 ALL_PRESENT = float(np.finfo(np.float64).max)

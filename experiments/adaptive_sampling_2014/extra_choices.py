@@ -45,7 +45,7 @@ class Change:
 class Choice:
     """A sampler as we have it by default, and what else it could be."""
 
-    # sampler, name: Key in :data:`algorithms.samplers.registered.SAMPLERS`; the paper's name
+    # sampler, name: Key in :data:`algorithms.feature_sampling.SAMPLERS`; the paper's name
     sampler: str
     name: str
     default: Change

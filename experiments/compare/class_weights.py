@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from algorithms.prices.by_name import listed
+from algorithms.validation.prices import listed
 from experiments.compare.fields import Refused
 
 BALANCED = "balanced"

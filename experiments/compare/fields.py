@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from algorithms.inputs.numerals import (
+from algorithms.validation.columns import (
     LARGEST_WHOLE,
     one_in_float64,
     spelled_otherwise,

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from algorithms.prices.by_name import listed
+from algorithms.validation.prices import listed
 from experiments.compare.fields import (
     MISSING,
     Column,

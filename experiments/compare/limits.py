@@ -8,7 +8,7 @@ import numpy as np
 
 from algorithms.costs import LARGEST_PRICE
 from algorithms.estimators.fitting import check_sample_weight
-from algorithms.prices.by_name import listed
+from algorithms.validation.prices import listed
 from experiments.compare.fields import Refused
 
 _LARGEST_TARGET = 1e30

@@ -17,8 +17,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier
 
 from algorithms.interop import MeteredForest
-from algorithms.interop.as_seen import double_precision
-from algorithms.interop.nodes import ClassLink, Leaf, Split, Tree
+from algorithms.interop.nodes import ClassLink, Leaf, Split, Tree, double_precision
 from experiments.compare.fitting import features, further, log_between, named
 from experiments.compare.problem import Problem
 from experiments.compare.subsets import prices_of

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
-from algorithms.prices.by_name import listed
+from algorithms.validation.prices import listed
 from experiments.compare import limits, metrics
 from experiments.compare.class_weights import class_weights, counted
 from experiments.compare.facts import Facts

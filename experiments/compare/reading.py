@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import psutil
 
-from algorithms.prices.by_name import listed
+from algorithms.validation.prices import listed
 from experiments.compare.fields import (
     Blocks,
     Column,

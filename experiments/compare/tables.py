@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from algorithms.costs import LARGEST_PRICE
-from algorithms.prices.by_name import listed
+from algorithms.validation.prices import listed
 from experiments.compare import limits
 from experiments.compare.fields import MISSING, Column, Refused, key, number_of, spelling
 from experiments.compare.reading import Table, read_table, shown

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algorithms.inputs.numerals import one_in_float64
-from algorithms.prices.by_name import listed
+from algorithms.validation.columns import one_in_float64
+from algorithms.validation.prices import listed
 from experiments.compare import limits, metrics
 from experiments.compare.facts import HIGHEST_GRADE
 from experiments.compare.fields import Column, Refused, number_of, spelling, whole_numbers

@@ -58,7 +58,7 @@ def leaderboard_group() -> None:
 @click.pass_obj
 def run_command(suite: Suite, scale, datasets, only, jobs, scheduler, out, publish, rows, quiet):
     """Train every method; finished trials are kept, and an interrupted run goes on."""
-    from algorithms.catalogue.ahead import compile_all
+    from algorithms.registry.ahead import compile_all
     from experiments.compare.methods import METHODS
     from experiments.leaderboard import per_row
     from experiments.leaderboard.results import played, write
@@ -98,7 +98,7 @@ def add_command(suite: Suite, name, jobs, out, quiet) -> None:
     It needs fit(X, y), predict(X) and prediction_cost(X), one number for each row; it is offered
     feature_costs, feature_groups, group_costs and random_state, and may have a search_space.
     """
-    from algorithms.catalogue.ahead import compile_all
+    from algorithms.registry.ahead import compile_all
     from experiments.compare.users_class import imported
     from experiments.leaderboard.adding import NotComparable, add
 

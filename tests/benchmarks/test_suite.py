@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from sklearn.base import is_classifier
 
-from algorithms.catalogue.registered import ESTIMATORS
-from algorithms.samplers.registered import SAMPLERS as REGISTERED
+from algorithms.feature_sampling import SAMPLERS as REGISTERED
+from algorithms.registry.registered import ESTIMATORS
 from benchmarks.followed import long, rows, special, suite, table, tracked, twins
 
 KINDS = ("time_", "track_", "peakmem_", "timeraw_")

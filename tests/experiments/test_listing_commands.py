@@ -28,5 +28,5 @@ def test_json_says_what_the_text_says(tmp_path, run):
 
 
 def test_warm_up_compiles_all(tmp_path, run, monkeypatch):
-    monkeypatch.setattr("algorithms.catalogue.ahead.compile_all", lambda: 7)
+    monkeypatch.setattr("algorithms.registry.ahead.compile_all", lambda: 7)
     assert run(suite(tmp_path), "warm-up")[0] == 7

@@ -17,7 +17,7 @@ from {PACKAGE}.and_or_cascade import AndOrCascadeClassifier
 from {PACKAGE}.bourdev_cascade import BourdevCascadeClassifier
 from {PACKAGE}.budget_forest import BudgetForestClassifier, BudgetForestRegressor
 from {PACKAGE}.budget_prune import BudgetPruneClassifier
-from {PACKAGE}.catalogue import load_model
+from {PACKAGE}.registry import load_model
 from {PACKAGE}.cegb import CEGBClassifier, CEGBRegressor
 from {PACKAGE}.cronus import CronusClassifier
 from {PACKAGE}.early_exit import EarlyExit

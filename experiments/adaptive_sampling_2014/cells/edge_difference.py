@@ -7,7 +7,7 @@ import numpy as np
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating
 from algorithms.feature_sampling import UniformNaive
-from algorithms.stumps.samples import sample_by_weight
+from algorithms.stumps.pair_weights import sample_by_weight
 from algorithms.stumps.sampling import Problem, Proposal, Sampler
 from experiments.cell import Cell, rounded
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from algorithms import feature_sampling
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.samplers.registered import SAMPLERS, new_samplers
+from algorithms.feature_sampling import SAMPLERS, new_samplers
 from experiments.cell import Cell, rounded
 
 N_SCALES = 12

@@ -12,8 +12,8 @@ import numpy as np
 from scipy import fft
 
 from algorithms.adaboost_mh import AdaBoostMH
+from algorithms.feature_sampling import SAMPLERS
 from algorithms.metrics import labels_of
-from algorithms.samplers.registered import SAMPLERS
 from algorithms.stumps.boosting import Stumps, alpha_of
 from algorithms.stumps.pair_weights import PairWeights
 from algorithms.stumps.sampling import draw

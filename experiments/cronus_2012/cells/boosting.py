@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from algorithms.early_exit import EarlyExit
-from algorithms.exits.ranking import ranks_by_exit
+from algorithms.exits.exit_rules import ranks_by_exit
 from algorithms.metrics import query_starts
 from experiments.cell import Cell, at_rounds
 from experiments.cronus_2012.cells.depth import Grown

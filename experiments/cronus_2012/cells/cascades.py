@@ -15,9 +15,9 @@ from sklearn.frozen import FrozenEstimator
 
 from algorithms.cronus import CronusClassifier
 from algorithms.exits.classifier import CascadeClassifier
-from algorithms.exits.ranking import ranks_by_exit
+from algorithms.exits.exit_rules import ranks_by_exit
 from algorithms.metrics import query_starts
-from algorithms.weighed_trees.savings import NothingSavedWarning
+from algorithms.reweighted_trees.soft_objective import NothingSavedWarning
 from experiments.cell import Cell
 from experiments.cronus_2012.cells.boosting import boosting_rows, n_used
 from experiments.cronus_2012.cells.cuts import cut_anew, outputs

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from algorithms.exits.classifier import CascadeClassifier
-from algorithms.weighed_trees.tree_outputs import tree_outputs
+from algorithms.reweighted_trees.tree_outputs import tree_outputs
 from experiments.cronus_2012.cells.task import Part
 
 AS_TRAINED = -1.0

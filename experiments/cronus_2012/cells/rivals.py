@@ -10,7 +10,7 @@ import numpy as np
 
 from algorithms.and_or_cascade import AndOrCascadeClassifier
 from algorithms.raykar_cascade import RaykarCascadeClassifier
-from algorithms.weighed_trees.tree_pools import TreePools, assign_pools, boost_pools
+from algorithms.reweighted_trees.pools import TreePools, assign_pools, boost_pools
 from experiments.cell import Cell
 from experiments.cronus_2012.cells.cascades import costs_until, measured
 from experiments.cronus_2012.cells.cuts import cut_anew

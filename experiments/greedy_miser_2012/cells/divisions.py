@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from algorithms.early_exit import EarlyExit
-from algorithms.exits.ranking import ranks_by_exit
+from algorithms.exits.exit_rules import ranks_by_exit
 from algorithms.metrics import ndcg_at_k, query_starts
 from datasets import ranking
 from experiments.cell import Cell, rounded

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.frozen import FrozenEstimator
 
 from algorithms.bourdev_cascade import BourdevCascadeClassifier
-from algorithms.exits.ranking import ranks_by_exit
+from algorithms.exits.exit_rules import ranks_by_exit
 from algorithms.fcboost import FCBoostClassifier
 from algorithms.viola_jones import UnreachedRateWarning, ViolaJonesClassifier
 from experiments.cell import Cell

@@ -12,16 +12,15 @@ from scipy import sparse
 from sklearn.base import clone
 
 from algorithms.boosted_trees import files
-from algorithms.catalogue.loading import load_model
 from algorithms.cegb import CEGBRegressor
 from algorithms.early_exit import EarlyExit
 from algorithms.exporting import export_lightgbm
 from algorithms.gbrt import GBRTClassifier
-from algorithms.inputs.categories import ManyCategoriesWarning
 from algorithms.on_demand import OnDemandPredictor
+from algorithms.registry.loading import load_model
 from algorithms.selection import BudgetSearchCV
-from algorithms.trees.drawing import export_dot
-from algorithms.trees.export import export_text
+from algorithms.trees.export import export_dot, export_text
+from algorithms.validation.categories import ManyCategoriesWarning
 
 pytestmark = pytest.mark.slow  # kernels of their own are compiled
 

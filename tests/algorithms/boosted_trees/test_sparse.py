@@ -7,7 +7,7 @@ from scipy import sparse
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.gbrt import GBRTClassifier
 from algorithms.greedy_miser import GreedyMiserRegressor
-from algorithms.inputs import sparse_rows
+from algorithms.validation import sparse_rows
 
 rng = np.random.default_rng(31)
 DENSE = np.where(rng.random((150, 12)) < 0.2, np.round(rng.normal(size=(150, 12)), 1), 0.0)

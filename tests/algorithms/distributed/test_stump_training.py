@@ -14,10 +14,9 @@ from sklearn.base import clone
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating, MASNaive
-from algorithms.distributed import label_histograms, stump_training, workers
+from algorithms.distributed import stump_training, stump_workers, workers
 from algorithms.estimators.fitting import ConstantModelWarning
-from algorithms.feature_sampling import UCB
-from algorithms.samplers.registered import BEST_FAMILY, SAMPLERS
+from algorithms.feature_sampling import BEST_FAMILY, SAMPLERS, UCB
 from algorithms.stumps.pair_weights import PairWeights
 from algorithms.stumps.sampling import Sampler, on_all_examples
 from algorithms.stumps.search import DefaultCodes, search
@@ -217,13 +216,13 @@ def test_histograms_give_the_search_of_one_machine(n_labels):
         part, defaults = np.full_like(told, -99), DefaultCodes(some).of(features)
         assert (defaults >= 0).any()
         total = signed.sum(axis=0, dtype=np.int64)
-        label_histograms.tell_histograms(
+        stump_workers.tell_histograms(
             some, features, defaults, n_codes[features], signed, total, n_labels, n_threads, part
         )
         told += part
     expected = search(columns, features, pairs.signed, 1)
     total = pairs.totals[:n_labels]
-    edges, cuts, of_labels = label_histograms.best_cuts(told, n_codes[features], total)
+    edges, cuts, of_labels = stump_workers.best_cuts(told, n_codes[features], total)
     np.testing.assert_array_equal(edges, expected.edges)
     np.testing.assert_array_equal(cuts, expected.cuts)
     right = columns[features][:, :, None] > cuts[:, None, None]

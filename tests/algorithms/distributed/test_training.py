@@ -14,8 +14,8 @@ from sklearn.base import clone
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
-from algorithms.distributed import edges, workers
-from algorithms.distributed.frames import _in_order
+from algorithms.distributed import row_partitions, workers
+from algorithms.distributed.training import _in_order
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.fcboost import FCBoostClassifier
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
@@ -116,22 +116,22 @@ def test_edges_of_parts_are_those_of_all_rows(kind, weighted):
     counts = rng.integers(1, 2**20, len(values)) if weighted else None
     told = []
     for rows in np.array_split(np.arange(len(values)), [3_000, 11_000, 11_001]):
-        told.append(edges.distinct(values[rows], None if counts is None else counts[rows]))
+        told.append(row_partitions.distinct(values[rows], None if counts is None else counts[rows]))
     for max_bins in (2, 16, 255):
-        short = [edges.in_short(part, 300) for part in told]
+        short = [row_partitions.in_short(part, 300) for part in told]
         assert sum(len(part[0]) for part in short) < 1_200
-        bounds = edges.intervals(short, max_bins)
-        parts = told if bounds is None else [edges.within(p, *bounds, 300) for p in told]
+        bounds = row_partitions.intervals(short, max_bins)
+        parts = told if bounds is None else [row_partitions.within(p, *bounds, 300) for p in told]
         if kind == "normal" and max_bins < 255:  # not nearly all values are told
             assert sum(len(part.values) for part in parts) < len(values) / 2
-        expected = edges.bin_edges(values, counts, max_bins)
-        np.testing.assert_array_equal(edges.edges_of(parts, max_bins), expected)
+        expected = row_partitions.bin_edges(values, counts, max_bins)
+        np.testing.assert_array_equal(row_partitions.edges_of(parts, max_bins), expected)
 
 
 def test_exact_sums_are_exact():
     from fractions import Fraction
 
-    from algorithms.distributed.held import exact_sums
+    from algorithms.distributed.row_partitions import exact_sums
 
     values = np.random.default_rng(0).random(1_000) * 2.0 ** np.arange(-50, 50).repeat(10)
     assert sum(map(Fraction, exact_sums(values))) == sum(map(Fraction, values.tolist()))

@@ -16,10 +16,10 @@ from distributed import CancelledError, Client, wait
 from sklearn.base import clone
 
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.distributed import frames, workers
-from algorithms.distributed.held import Accepted, checked_part
-from algorithms.distributed.pair_rows import PairRows
-from algorithms.distributed.rows import Rows
+from algorithms.distributed import training, workers
+from algorithms.distributed.row_partitions import Accepted, checked_part
+from algorithms.distributed.stump_workers import PairRows
+from algorithms.distributed.tree_workers import Rows
 from algorithms.distributed.workers import SchedulerLost, WorkerLost, Workers
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
@@ -240,7 +240,7 @@ def test_a_scheduler_lost_while_the_lengths_of_a_frame_are_computed(model, monke
     client = types.SimpleNamespace(
         status="running", scheduler=types.SimpleNamespace(address="tcp://127.0.0.1:8786")
     )
-    monkeypatch.setattr(frames, "connected_client", lambda: client)
+    monkeypatch.setattr(training, "connected_client", lambda: client)
     lost = LosesItsScheduler(X, ["a", "b"])
     for given in ((lost, Y), (da.from_array(X), lost)):
         client.status = "running"

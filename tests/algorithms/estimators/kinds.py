@@ -9,11 +9,11 @@ from sklearn.base import is_classifier, is_regressor
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.boosted_trees.estimator import BoostedTrees
 from algorithms.budget_forest import BudgetForestClassifier
-from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.decision_dag.estimator import DecisionDAGEstimator
 from algorithms.exits.classifier import CascadeClassifier
 from algorithms.forests.voting import VotingForest
 from algorithms.gbrt import GBRTRegressor
+from algorithms.registry.registered import ESTIMATORS
 
 REGRESSORS = [cls for cls in ESTIMATORS if is_regressor(cls())]
 CLASSIFIERS = [cls for cls in ESTIMATORS if is_classifier(cls())]

@@ -28,7 +28,6 @@ from pathlib import Path
 import numpy as np
 
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.early_exit import EarlyExit
 from algorithms.estimators import archives
@@ -36,6 +35,7 @@ from algorithms.exits.classifier import CascadeClassifier
 from algorithms.feature_sampling import UCB, Exp3P
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier
+from algorithms.registry.registered import ESTIMATORS
 from tests.algorithms.estimators.kinds import REGRESSORS, n_classes, small_size
 
 ROOT = Path(__file__).resolve().parents[3]

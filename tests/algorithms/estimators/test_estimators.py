@@ -22,13 +22,13 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import algorithms
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.cronus import CronusClassifier
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier
 from algorithms.mddag import MDDAGClassifier
+from algorithms.registry.registered import ESTIMATORS
 from tests.algorithms.estimators.kinds import TREE_CLASSIFIERS as CLASSIFIERS
 from tests.algorithms.estimators.kinds import TREE_REGRESSORS as REGRESSORS
 from tests.algorithms.estimators.kinds import TREES, small_size, takes

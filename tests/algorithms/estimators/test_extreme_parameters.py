@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from sklearn.base import is_classifier
 
-from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.gbrt import GBRTRegressor
+from algorithms.registry.registered import ESTIMATORS
 
 X = np.random.default_rng(0).random((40, 3))
 LABEL = (X[:, 0] + X[:, 1] > 1.0).astype(np.int64)

@@ -18,14 +18,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from algorithms.catalogue import load_model
-from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.estimators import archives
 from algorithms.estimators.files import restored_classes, stored_classes
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
+from algorithms.registry import load_model
+from algorithms.registry.registered import ESTIMATORS
 from algorithms.trees.forest import Forest
 from tests.algorithms.estimators.kinds import (
     REGRESSORS,

@@ -8,7 +8,6 @@ from typing import ClassVar
 import numpy as np
 import pytest
 
-from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.estimators.parameters import (
     Parameter,
     check_choice,
@@ -18,6 +17,7 @@ from algorithms.estimators.parameters import (
     checked_parameters,
     documented,
 )
+from algorithms.registry.registered import ESTIMATORS
 
 
 @pytest.mark.parametrize("cls", ESTIMATORS)

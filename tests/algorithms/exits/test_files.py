@@ -11,10 +11,10 @@ import pytest
 from sklearn.base import is_classifier
 
 from algorithms.boosted_trees.estimator import BoostedTrees
-from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.early_exit import EarlyExit
 from algorithms.estimators.files import known_classes
 from algorithms.gbrt import GBRTRegressor
+from algorithms.registry.registered import ESTIMATORS
 
 MODELS = [cls for cls in ESTIMATORS if issubclass(cls, BoostedTrees)]
 

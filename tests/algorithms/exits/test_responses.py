@@ -12,8 +12,8 @@ from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cronus import CronusClassifier
 from algorithms.early_exit import EarlyExit
 from algorithms.estimators.fitting import ConstantModelWarning
-from algorithms.exits import walk as walking
-from algorithms.exits.responses import responses_of
+from algorithms.exits import hard_cascade as walking
+from algorithms.exits.fitted_trees import responses_of
 from algorithms.on_demand import OnDemandPredictor
 from algorithms.raykar_cascade import RaykarCascadeClassifier
 from tests.algorithms.on_demand.test_predictor import Functions, assert_accounted

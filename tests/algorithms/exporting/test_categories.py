@@ -50,7 +50,7 @@ NAMES = ["numbers", "two classes", "three classes"]
 
 slow = pytest.mark.slow  # kernels of their own are compiled
 pytestmark = pytest.mark.filterwarnings(
-    "ignore::algorithms.inputs.categories.ManyCategoriesWarning"
+    "ignore::algorithms.validation.categories.ManyCategoriesWarning"
 )
 
 

@@ -7,8 +7,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from algorithms.catalogue.loading import load_model
 from algorithms.exporting import export_onnx
+from algorithms.registry.loading import load_model
 from experiments.running.provenance import ROOT
 
 HAS_ONNX = all(importlib.util.find_spec(name) for name in ("onnx", "onnxruntime"))

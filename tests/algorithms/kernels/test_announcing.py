@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 
 from algorithms.estimators.fitting import all_or_nothing
-from algorithms.kernels import announcing
+from algorithms.kernels import decorators
 
 
 @pytest.fixture
 def patience(monkeypatch):
-    monkeypatch.setattr(announcing, "_announcer", announcing._Announcer())
-    return lambda seconds: monkeypatch.setattr(announcing, "PATIENCE", seconds)
+    monkeypatch.setattr(decorators, "_announcer", decorators._Announcer())
+    return lambda seconds: monkeypatch.setattr(decorators, "PATIENCE", seconds)
 
 
 class Compiler:
@@ -34,14 +34,14 @@ class Compiler:
 
 def test_a_long_compilation_is_said_once(patience, caplog):
     patience(-1.0)
-    with announcing.silence():
+    with decorators.silence():
         Compiler().fit()
     assert not caplog.records
     for _ in range(2):
         assert Compiler().fit().fitted_ == 4.0
     (record,) = caplog.records
     assert record.levelno == logging.WARNING  # Python shows it without any configuration
-    assert "python -m algorithms.catalogue" in record.getMessage()
+    assert "python -m algorithms.registry" in record.getMessage()
 
 
 def test_a_short_one_and_one_outside_a_fit_are_not(patience, caplog):

@@ -11,9 +11,9 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 from sklearn.base import is_classifier
 
-from algorithms.catalogue.ahead import small
-from algorithms.catalogue.registered import ESTIMATORS
 from algorithms.kernels.arrays import read_only
+from algorithms.registry.ahead import small
+from algorithms.registry.registered import ESTIMATORS
 
 
 @functools.cache

@@ -14,7 +14,7 @@ from numba.core.codegen import JitEngine
 from numba.core.errors import TypingError
 
 import algorithms
-from algorithms.kernels import inner_code
+from algorithms.kernels import decorators
 from algorithms.kernels.decorators import kernel
 
 from .test_kernels import all_kernels
@@ -69,7 +69,7 @@ def test_no_inner_kernel_has_machine_code(monkeypatch):
 
 def test_all_inner_kernels_are_of_that_kind():
     libraries = [one for found in all_kernels().values() for one in code_of(found.inner)]
-    assert all(type(one) is inner_code._InnerLibrary for one in libraries)
+    assert all(type(one) is decorators._InnerLibrary for one in libraries)
 
 
 def test_numbers_in_the_source_make_no_signatures():
@@ -104,8 +104,8 @@ def test_the_collector_comes_back():
 
 
 def test_an_unknown_numba_compiles_as_it_does(monkeypatch):
-    monkeypatch.setattr(inner_code, "_TRIED", ((0, 1), (0, 2)))
-    for cached in (inner_code.inner_context, inner_code._say_unknown):
+    monkeypatch.setattr(decorators, "_TRIED", ((0, 1), (0, 2)))
+    for cached in (decorators.inner_context, decorators._say_unknown):
         cached.cache_clear()
     try:
         square, sum_of_squares = square_and_sum()
@@ -113,7 +113,7 @@ def test_an_unknown_numba_compiles_as_it_does(monkeypatch):
             assert sum_of_squares(np.array([3.0, 4.0])) == 25.0
         assert type(code_of(square.inner)[0]) is type(code_of(sum_of_squares)[0])
     finally:
-        inner_code.inner_context.cache_clear()
+        decorators.inner_context.cache_clear()
 
 
 # --- with kernels and functions of somebody else's ---------------------------------------------

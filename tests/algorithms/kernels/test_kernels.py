@@ -17,7 +17,7 @@ from numba.core.errors import TypingError
 import algorithms
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.kernels import decorators as kernels
-from algorithms.kernels import thread_pool
+from algorithms.kernels import loops
 from algorithms.kernels.cache import KernelCache, cache_folder
 from algorithms.kernels.loops import for_each
 from algorithms.kernels.simd import (
@@ -201,7 +201,7 @@ def test_resolve_n_threads():
 @pytest.fixture
 def n_threads():
     """Tell how many threads a loop would be shared among now."""
-    return lambda: thread_pool._pool.n_threads
+    return lambda: loops._pool.n_threads
 
 
 def test_threads_are_given_back(n_threads):

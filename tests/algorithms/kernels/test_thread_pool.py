@@ -12,7 +12,7 @@ import pytest
 
 import algorithms
 from algorithms.kernels import decorators as kernels
-from algorithms.kernels import thread_pool
+from algorithms.kernels import loops
 
 ROOT = Path(algorithms.__file__).resolve().parent.parent
 NEEDS_FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
@@ -124,7 +124,7 @@ def test_a_threading_layer_that_is_not_there(name, value):
 @pytest.fixture
 def as_if_forked(monkeypatch):
     """As in the child of a process with threads."""
-    monkeypatch.setattr(thread_pool, "_forked", True)
+    monkeypatch.setattr(loops, "_forked", True)
 
 
 def test_a_forked_process_computes_on_one_thread_and_says_so(as_if_forked):
@@ -132,13 +132,13 @@ def test_a_forked_process_computes_on_one_thread_and_says_so(as_if_forked):
         pytest.warns(RuntimeWarning, match="start workers by spawn"),
         kernels.threads(2, 10**6),
     ):
-        assert thread_pool._pool.n_threads == 1
+        assert loops._pool.n_threads == 1
 
 
 def test_nothing_is_said_where_one_thread_is_enough(as_if_forked, recwarn):
     for n_threads, n_values in ((1, 10**6), (2, 1000)):
         with kernels.threads(n_threads, n_values):
-            assert thread_pool._pool.n_threads == 1
+            assert loops._pool.n_threads == 1
     assert not recwarn.list
 
 

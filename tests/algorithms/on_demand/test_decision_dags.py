@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.decision_dag.values import EVAL, QUIT, SKIP
+from algorithms.decision_dag.rewards import EVAL, QUIT, SKIP
 from algorithms.gbrt import GBRTClassifier
 from algorithms.mddag import MDDAGClassifier
 from algorithms.on_demand import OnDemandPredictor, plans

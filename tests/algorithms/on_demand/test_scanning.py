@@ -9,9 +9,8 @@ from sklearn.frozen import FrozenEstimator
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.bourdev_cascade import BourdevCascadeClassifier
-from algorithms.decision_dag.rewards import Cells
-from algorithms.decision_dag.values import QUIT, SKIP, cell_of
-from algorithms.exits.responses import responses_of
+from algorithms.decision_dag.rewards import QUIT, SKIP, Cells, cell_of
+from algorithms.exits.fitted_trees import responses_of
 from algorithms.fcboost import FCBoostClassifier
 from algorithms.gbrt import GBRTClassifier
 from algorithms.mddag import MDDAGClassifier

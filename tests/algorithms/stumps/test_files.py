@@ -19,9 +19,8 @@ from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating
 from algorithms.estimators import archives
 from algorithms.estimators.fitting import ConstantModelWarning
-from algorithms.feature_sampling import UCB, Exp3P, FixedFamily, Tasting1Q
+from algorithms.feature_sampling import BEST_FAMILY, SAMPLERS, UCB, Exp3P, FixedFamily, Tasting1Q
 from algorithms.gbrt import GBRTClassifier
-from algorithms.samplers.registered import BEST_FAMILY, SAMPLERS
 from algorithms.stumps.files import known_samplers
 from algorithms.stumps.sampling import Proposal, Sampler
 from tests.test_adaboost_mh import draw_data

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from algorithms.kernels import decorators
-from algorithms.stumps.many_weightings import best_stumps
+from algorithms.stumps.histograms import best_stumps
 from reference import adaboost_mh as reference
 from tests.test_adaboost_mh import draw_data
 

@@ -11,7 +11,7 @@ import pytest
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.estimators import archives
 from algorithms.estimators.fitting import ConstantModelWarning
-from algorithms.samplers.registered import BEST_FAMILY
+from algorithms.feature_sampling import BEST_FAMILY
 from tests.algorithms.stumps.test_files import FAMILIES, X, Y, put, store
 
 

@@ -9,7 +9,7 @@ from tests.twins import KINDS, assert_twins, draw_weights
 
 pytestmark = [
     pytest.mark.slow,  # kernels of their own are compiled
-    pytest.mark.filterwarnings("ignore::algorithms.inputs.categories.ManyCategoriesWarning"),
+    pytest.mark.filterwarnings("ignore::algorithms.validation.categories.ManyCategoriesWarning"),
 ]
 
 

@@ -10,8 +10,7 @@ import pytest
 from matplotlib.figure import Figure
 
 from algorithms.cegb import CEGBRegressor
-from algorithms.trees.drawing import export_dot, plot_tree
-from algorithms.trees.export import export_text
+from algorithms.trees.export import export_dot, export_text, plot_tree
 
 rng = np.random.default_rng(2)
 X = rng.integers(0, 9, (90, 3)).astype(float)

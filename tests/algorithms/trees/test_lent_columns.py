@@ -8,7 +8,7 @@ from threading import Barrier
 import numpy as np
 import pytest
 
-from algorithms.trees.lent_columns import LentColumns
+from algorithms.trees.bundling import LentColumns
 
 
 def test_threads_that_work_at_once_have_memory_of_their_own():

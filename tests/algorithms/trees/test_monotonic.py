@@ -3,14 +3,14 @@
 import numpy as np
 import pytest
 
-from algorithms.catalogue.loading import load_model
 from algorithms.cegb import CEGBRegressor
 from algorithms.gbrt import GBRTRegressor
+from algorithms.registry.loading import load_model
 from tests.twins import KINDS, assert_twins, draw_weights
 
 pytestmark = [
     pytest.mark.slow,  # kernels of their own are compiled
-    pytest.mark.filterwarnings("ignore::algorithms.inputs.categories.ManyCategoriesWarning"),
+    pytest.mark.filterwarnings("ignore::algorithms.validation.categories.ManyCategoriesWarning"),
 ]
 
 

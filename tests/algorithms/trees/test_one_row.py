@@ -11,7 +11,7 @@ import pytest
 
 from algorithms.boosted_trees import estimator as boosted_trees
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
-from algorithms.trees import row_table
+from algorithms.trees import layouts
 
 RNG = np.random.default_rng(0)
 X = RNG.integers(0, 50, (400, 5)).astype(float)
@@ -44,8 +44,8 @@ def records_of(fast):
     """Records of the features in the table of a predictor."""
     (table,) = fast._forest
     numbers = table[: len(table) * table.itemsize // 8 * 8 // table.itemsize].view(np.uint64)
-    first, n = int(numbers[row_table.FEATURES]), int(numbers[row_table.N_USED])
-    return numbers[first : first + n * row_table.RECORD].reshape(n, row_table.RECORD)
+    first, n = int(numbers[layouts.FEATURES]), int(numbers[layouts.N_USED])
+    return numbers[first : first + n * layouts.RECORD].reshape(n, layouts.RECORD)
 
 
 def batch_scores(model, Z):
@@ -58,12 +58,12 @@ def batch_scores(model, Z):
 @pytest.mark.parametrize("n_leaves", [2, 31, 64, 65])
 @pytest.mark.filterwarnings("ignore:y is constant")
 def test_one_row_equals_a_batch(kind, n_leaves, monkeypatch):
-    monkeypatch.setattr(row_table, "_LEAST_REPLAYED", 16)  # several states even of a small model
+    monkeypatch.setattr(layouts, "_LEAST_REPLAYED", 16)  # several states even of a small model
     model = fitted(kind, n_leaves)
     Z = rows_to_predict(model)
     expected, fast = batch_scores(model, Z), model.fast_predictor()
     if kind == "three classes" and n_leaves == 31:
-        assert records_of(fast)[-1, row_table.FIRST_STATE] > 2  # states are used
+        assert records_of(fast)[-1, layouts.FIRST_STATE] > 2  # states are used
     np.testing.assert_array_equal([fast.scores(z) for z in Z], expected)
     np.testing.assert_array_equal([fast(z) for z in Z], model.predict(Z))
     np.testing.assert_array_equal([model._raw_scores(z[None])[0] for z in Z], expected)
@@ -154,7 +154,7 @@ def test_rows_that_a_fast_predictor_refuses(wrong, got):
 @pytest.mark.parametrize(("n_leaves", "replayed"), [(31, 1024), (31, 16), (50, 1024), (65, 64)])
 def test_missing_values_one_by_one_as_in_a_batch(n_leaves, replayed, monkeypatch):
     """Scores, features asked for and bills; single rows and batches are scored in other ways."""
-    monkeypatch.setattr(row_table, "_LEAST_REPLAYED", replayed)
+    monkeypatch.setattr(layouts, "_LEAST_REPLAYED", replayed)
     rng = np.random.default_rng(5)
     holes = np.where(rng.random(X.shape) < 0.3, np.nan, X)
     prices = {"feature_costs": [1, 2, 4, 8, 16], "split_cost": 0.25}
@@ -163,7 +163,7 @@ def test_missing_values_one_by_one_as_in_a_batch(n_leaves, replayed, monkeypatch
     assert 0 < model.trees_.missing_left.sum() < (model.trees_.feature >= 0).sum()
     fast, one_by_one = model.fast_predictor(), [holes[i : i + 1] for i in range(len(holes))]
     if n_leaves <= 64:  # what a missing value loses is kept as a state where it is much
-        kept = records_of(fast)[:, row_table.MISSING_STATE] != row_table.NO_STATE
+        kept = records_of(fast)[:, layouts.MISSING_STATE] != layouts.NO_STATE
         assert np.all(kept == (replayed == 16)), "both ways are tested"
     scores = model.predict(holes)
     np.testing.assert_array_equal([fast(row) for row in holes], scores)

@@ -6,7 +6,7 @@ import pytest
 
 from algorithms import feature_sampling
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.samplers.registered import SAMPLERS
+from algorithms.feature_sampling import SAMPLERS
 from algorithms.stumps.sampling import Proposal, Sampler
 from datasets.features import families_of
 from datasets.features.feature_set import FeatureSet

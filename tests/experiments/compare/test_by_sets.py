@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from algorithms.catalogue.loading import load_model
+from algorithms.registry.loading import load_model
 from experiments.compare import show
 from experiments.compare.by_sets import OfOwnColumns
 from experiments.compare.comparison import compare

@@ -10,7 +10,7 @@ from experiments.leaderboard import problems
 def no_data(monkeypatch):
     """Nothing is compiled, and no data set can be had."""
     import datasets
-    from algorithms.catalogue import ahead
+    from algorithms.registry import ahead
 
     def unavailable(name, **_):
         raise datasets.DataUnavailable(f"{name} cannot be had.")

@@ -143,7 +143,7 @@ def test_no_cell_can_run_the_table_of_estimators():
     for module in RUN_MODULES:
         for load in ("datasets.loading", "datasets.features.loading"):
             reached = closure.closure((module, load), "mnist")
-            assert not [name for name in reached if name.startswith("algorithms.catalogue")]
+            assert not [name for name in reached if name.startswith("algorithms.registry")]
 
 
 def test_packages_hold_imports_only():

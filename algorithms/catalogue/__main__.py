@@ -1,8 +1,0 @@
-"""``python -m algorithms.catalogue`` compiles the kernels of all estimators ahead of time."""
-
-import sys
-
-from .ahead import compile_all
-
-if __name__ == "__main__":
-    sys.exit(compile_all())

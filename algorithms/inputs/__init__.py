@@ -1,1 +1,0 @@
-"""What is handed to estimators, before anything else looks at it."""

@@ -1,1 +1,0 @@
-"""The ways to sample for AdaBoost.MH, by their names."""

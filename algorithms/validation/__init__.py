@@ -1,0 +1,1 @@
+"""What is handed to estimators, tables and price lists, before anything else looks at it."""

@@ -1,1 +1,0 @@
-"""What is told and watched after each round of boosting."""
