@@ -1,4 +1,7 @@
-"""What is told and watched after each round of boosting: callbacks, and a validation set."""
+"""The boosting loop that every additive tree model of this package shares.
+
+What is told and watched after each round is here, too: callbacks, and a validation set.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,8 @@ from .trees.predictor import walk_scores
 from .trees.samples import Samples, Sampling
 from .trees.splitter import Limits, Scale
 from .validation.types import Metric
+
+# --- what is told and watched after each round -------------------------------------------------
 
 
 class Round(NamedTuple):
@@ -137,6 +142,8 @@ class Validation:
         X = np.take(self.X, tested, axis=1).astype(np.float64)
         return forest._replace(feature=feature), X
 
+
+# --- the loop ----------------------------------------------------------------------------------
 
 _LARGEST_LEAF = 1e150  # squares beyond it are no numbers any more
 

@@ -306,6 +306,11 @@ class TastingQ1(_Tasting):
         return on_all_examples(problem, np.array(features))
 
 
+# --- the samplers by their names ---------------------------------------------------------------
+
+# A sampler's twin is the function of its name in the reference's file that is called as the module
+# of its class; the tests find it by the class.
+
 BEST_FAMILY = "best_family"
 SAMPLERS = {
     "all_features": AllFeatures,

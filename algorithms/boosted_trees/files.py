@@ -1,4 +1,7 @@
-"""Categories in the header of a file: lists of text or numbers, by the place of their column."""
+"""Boosted trees as files: what of a forest is stored, and what it must be to be taken back.
+
+Categories stand in the header: lists of text or numbers, by the place of their column.
+"""
 
 from __future__ import annotations
 

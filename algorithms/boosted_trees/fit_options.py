@@ -1,4 +1,7 @@
-"""How an estimator of boosted trees wants to be fitted, and what it cannot want."""
+"""How an estimator of boosted trees wants to be fitted, and what it cannot want.
+
+Beside its options that is what a fit goes on from, and what it aims at beside a loss by row.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A forest as a table: a row for each node, with what the path to it costs."""
+"""What predictions with a fitted forest cost: first uses of features, and split nodes passed.
+
+:func:`frame_of` gives the forest as a table: a row for each node, with what the path to it costs.
+"""
 
 from __future__ import annotations
 

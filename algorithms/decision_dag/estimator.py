@@ -1,4 +1,7 @@
-"""Parameters and attributes of the decision DAGs, for the tables of their estimators."""
+"""What the estimators of decision DAGs share: learning a policy, walking by it, and paying.
+
+Their parameters and attributes come first, for the tables of the estimators.
+"""
 
 from __future__ import annotations
 
@@ -51,6 +54,9 @@ from .walk import DecisionDAG, Graph, graph_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
+
+
+# --- parameters and attributes -----------------------------------------------------------------
 
 
 def _check_reward(name: str, value):
@@ -200,6 +206,8 @@ ATTRIBUTES = {
     ),
 }
 
+
+# --- what the estimators share -----------------------------------------------------------------
 
 _BILL_BITS = 30  # of the largest bill on the grid of prices
 _KINDS = [np.float64, np.uint8]  # what features are read as; all else becomes the first

@@ -1,8 +1,9 @@
-"""What the rows of a decision process answer, lose and pay: the rewards of :mod:`algorithms.mddag`.
+"""What the rows of a decision process answer, lose and pay, and the states they come to.
 
 Scores are whole steps of a grid of which a row's span has 2**41, so that they are exact whatever
 the path to them. Losses are whole steps of a grid of their own, and so are prices: sums over rows
-are exact, in any order.
+are exact, in any order. These are the rewards of :mod:`algorithms.mddag`; the reference is
+:mod:`reference.mddag`.
 """
 
 from __future__ import annotations
@@ -261,6 +262,10 @@ def pay(
                 steps += prices.price[item]
     return steps
 
+
+# --- states in a table, and the best actions there ---------------------------------------------
+
+# A state is the number of the next base classifier and a cell of the scores so far.
 
 EVAL, SKIP, QUIT = 0, 1, 2
 N_ACTIONS = 3

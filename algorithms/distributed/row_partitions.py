@@ -1,9 +1,11 @@
-"""Bin edges of rows that lie apart, exactly those of :func:`algorithms.trees.binning.bin_edges`.
+"""What a worker holds of any fit: its rows, checked; and what it is asked before the rounds.
 
-A part tells its distinct values with their counts, and the rule is applied to all parts' together.
-Where a part has too many, it first tells how many rows lie in each of some thousand ranges; these
-bound where each quantile can be, and within the bounds it then tells every value. What lies outside
-is counted at a value that cannot be chosen. Nothing is approximate.
+That is above all the bin edges of rows that lie apart, exactly those of
+:func:`algorithms.trees.binning.bin_edges`. A part tells its distinct values with their counts, and
+the rule is applied to all parts' together. Where a part has too many, it first tells how many rows
+lie in each of some thousand ranges; these bound where each quantile can be, and within the bounds
+it then tells every value. What lies outside is counted at a value that cannot be chosen. Nothing is
+approximate.
 """
 
 from __future__ import annotations
@@ -142,6 +144,9 @@ def edges_of(parts: Sequence[Values], max_bins: int) -> np.ndarray:
     if any(part.some_missing for part in parts):
         values, counts = np.append(values, np.nan), np.append(counts, 1)
     return bin_edges(values, counts, max_bins)
+
+
+# --- what a worker holds -----------------------------------------------------------------------
 
 
 class Part(NamedTuple):

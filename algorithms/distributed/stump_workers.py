@@ -1,7 +1,8 @@
-"""Histograms of signed weights by code and label: as workers tell them, and what is made of them.
+"""The rows that one worker holds of a fit of AdaBoost.MH, and what it is asked of them.
 
-A column's histogram goes out code by code, all labels of a code together, without the padding that
-it is added up with (:mod:`algorithms.stumps.histograms`).
+Above all histograms of signed weights by code and label. A column's histogram goes out code by
+code, all labels of a code together, without the padding that it is added up with
+(:mod:`algorithms.stumps.histograms`).
 """
 
 from __future__ import annotations
@@ -165,6 +166,9 @@ def best_cuts(
     of_labels = np.empty((len(n_codes), len(total)), np.int64)
     _best_cuts(told, begins_of(n_codes, len(total)), total, edges, cuts, of_labels)
     return edges, cuts, of_labels
+
+
+# --- the rows of a worker ----------------------------------------------------------------------
 
 
 class Plan(NamedTuple):

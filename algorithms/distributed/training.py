@@ -1,4 +1,8 @@
-"""Frames of Dask as the arrays that the workers of a cluster train on."""
+"""Boosting on rows that workers hold, from frames of Dask and targets to the fitted trees.
+
+A tree grows on histograms that workers have added up, and its splits are decided here, by the
+functions that decide them on one machine, on the same integers. Here are no rows, only sums.
+"""
 
 from __future__ import annotations
 
@@ -21,6 +25,8 @@ from . import row_partitions
 from .row_partitions import Summary
 from .tree_workers import Plan
 from .workers import Workers, connected_client, naming_a_lost_scheduler
+
+# --- frames of Dask as arrays ------------------------------------------------------------------
 
 
 def dask_column_names(X: object) -> np.ndarray | None:
@@ -64,6 +70,9 @@ def _in_order(part, columns: list):
             "all parts the same columns."
         )
     return part[columns]
+
+
+# --- growing a tree on sums --------------------------------------------------------------------
 
 
 @kernel
@@ -271,6 +280,8 @@ class DistributedRounds:
         histograms = 3 + self._accounts.shape[1]
         return told[:3], told[3:histograms], told[histograms:]
 
+
+# --- boosting ----------------------------------------------------------------------------------
 
 _VALUES_AT_ONCE = 2**24  # whose features' distinct values workers keep at a time
 

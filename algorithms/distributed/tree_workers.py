@@ -1,4 +1,7 @@
-"""What a worker does to the leaves of its own rows while a tree grows."""
+"""The rows that one worker holds of a fit of trees, and what it is asked of them.
+
+Kernels say what becomes of the leaves of its rows while a tree grows.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,6 @@ from ..trees.splitter import Limits, Scale, unbundle
 from .row_partitions import Accepted, Held, in_turn
 
 if TYPE_CHECKING:
-    from typing import NamedTuple
-
     from ..trees.binning import Layout
     from ..trees.grower import Memory, Training
     from ..trees.histogram import Histograms

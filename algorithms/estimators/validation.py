@@ -1,4 +1,9 @@
-"""Rows to predict that need none of scikit-learn's checks, which take longer than a prediction."""
+"""Scikit-learn's checks of rows and targets, and what they pass over.
+
+They read what a mask hides as values, and the columns of a table whose names are numbers by their
+places alone. Rows to predict that need none of these checks, which take longer than a prediction,
+are told apart.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Places within queries: the k-th best score, and the order of rows that left at other exits."""
+"""Who leaves an additive model at an exit: the rules of :mod:`algorithms.early_exit`.
+
+With them is what rows that leave early have answered, and paid, after each round.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,10 @@ from ..kernels.decorators import kernel, resolve_n_threads
 from ..kernels.loops import for_each
 from ..trees.predictor import staged_scores
 from ..validation.types import FeatureCosts
+
+# --- places within queries ---------------------------------------------------------------------
+
+# The k-th best score, and the order of rows that left at other exits.
 
 _FEW = 8  # among so many the best are found sooner by insertion
 
@@ -111,6 +118,9 @@ def near_kth_largest(
     for_each(_near_kth_largest_of_query, k.shape[0], True, captured)
 
 
+# --- after each round --------------------------------------------------------------------------
+
+
 class StagedExits:
     """The rounds of an :class:`algorithms.early_exit.EarlyExit`; a mixin.
 
@@ -174,6 +184,8 @@ class StagedExits:
         metric = accuracy_score if self.rule == "likelihood" else r2_score
         return float(metric(y, self.predict(X), sample_weight=sample_weight))
 
+
+# --- the rules ---------------------------------------------------------------------------------
 
 RANKING_RULES = ("proximity", "score", "capacity", "rank")
 RULES = (*RANKING_RULES, "likelihood")

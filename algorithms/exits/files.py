@@ -1,9 +1,14 @@
-"""Cascades as files: the weights of all trees, and the trees with the prices that they had.
+"""Cascades as files, and models with what is wrapped around them, in the format of all estimators.
 
-Whatever the trees came from, a loaded cascade holds them as a
-:class:`algorithms.interop.MeteredForest`, which needs no other library. It is also the loaded
-model's `estimator`: fitted again, the cascade takes the same trees. Prices of the cascade's own are
-parameters of it, and stored as such.
+Of a cascade that is the weights of all trees, and the trees with the prices that they had. Whatever
+the trees came from, a loaded cascade holds them as a :class:`algorithms.interop.MeteredForest`,
+which needs no other library. It is also the loaded model's `estimator`: fitted again, the cascade
+takes the same trees. Prices of the cascade's own are parameters of it, and stored as such.
+
+Around a wrapped model the header holds the model's own header as its entry ``model``; the arrays
+are the model's. Each half is checked by the one that wrote it, so a file is either refused or
+whole. The model's class is found among those of boosted trees that are imported; this package's are
+imported here.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Any fitted additive model, as cascades see it: the responses of its trees, round by round.
+"""The trees that a cascade is made of, fitted or taken as they are: any fitted additive model.
 
 :func:`responses_of` reads boosted trees and boosted stumps of this package, and forests of
 LightGBM, CatBoost and scikit-learn. **A new kind of model joins** by one branch there that fills in

@@ -1,9 +1,10 @@
-"""A walk through an additive model that rows may leave: only those that remain are computed.
+"""Rows that walk through an additive model, or a cascade of its trees, and leave it at hard exits.
 
-Rows lie in tiles of sixteen, as :mod:`algorithms.trees.tiles` wants them: a feature is
-coded once, when a tree first tests it, for the rows that are still there. A tile without a
-remaining row is skipped, and as soon as a quarter of the rows in tiles has left, the others are
-packed anew. Trees with more than 64 leaves have no such form; there each remaining row walks down.
+Only those that remain are computed. Rows lie in tiles of sixteen, as :mod:`algorithms.trees.tiles`
+wants them: a feature is coded once, when a tree first tests it, for the rows that are still there.
+A tile without a remaining row is skipped, and as soon as a quarter of the rows in tiles has left,
+the others are packed anew. Trees with more than 64 leaves have no such form; there each remaining
+row walks down.
 """
 
 from __future__ import annotations
@@ -280,6 +281,12 @@ def _walk_batch(stages: Stages, n_exits: int, X, starts, stays: Callable, left: 
         if not len(packed.places):
             return
     left.scores[packed.rows] = packed.remaining_scores()
+
+
+# --- a cascade of weighted trees, and both bills -----------------------------------------------
+
+# Trees are evaluated at the first stage that uses them and add to an accumulator of every stage, so
+# that none is evaluated twice. The reference is :mod:`reference.cascades`.
 
 
 class Exits(NamedTuple):

@@ -1,4 +1,8 @@
-"""Parameters that all cascades of weighted trees have, for the tables of their estimators."""
+"""Prices of an estimator that is made of the trees of another one, and cascades' parameters.
+
+The parameters are those that all cascades of weighted trees have, for the tables of their
+estimators.
+"""
 
 from __future__ import annotations
 

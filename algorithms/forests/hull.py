@@ -229,6 +229,11 @@ def cut_back(fitted: CountedForest, stays: np.ndarray) -> CountedForest:
     return CountedForest(cut, counts, fitted.out_of_bag[reached])
 
 
+# --- the authors' solver -----------------------------------------------------------------------
+
+# Steps along a subgradient of the dual, for one trade-off. It takes the best pruning that it meets,
+# which need not be an optimum. The twin is ``authors`` in :mod:`reference.budget_prune`.
+
 _STEPS = 50
 _DAMPING = 500  # m of the length of a step, (1 + m) gap / (squares (step + m))
 

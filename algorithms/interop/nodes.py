@@ -1,4 +1,7 @@
-"""What readers of other libraries' models make of them: trees, node by node, and classes."""
+"""What readers of other libraries' models make of them: trees, node by node, and classes.
+
+Also how a library compares rows with its thresholds, and what it makes of raw scores.
+"""
 
 from __future__ import annotations
 
@@ -51,6 +54,8 @@ class Tree(NamedTuple):
     root: Any
     read: Callable[[Any], Leaf | Split]
 
+
+# --- from raw scores to what a library's own ``predict`` gives ---------------------------------
 
 UNKNOWN = "unknown"
 
@@ -117,6 +122,8 @@ class InverseLink(NamedTuple):
         if self.kind == "mean_and_variance" and n_outputs != 2:
             raise ValueError("its inverse link needs two scores")
 
+
+# --- what the objectives of libraries make of raw scores ---------------------------------------
 
 _CLASSIFY = ("binary", "multiclass", "multiclassova")
 _AFTER_A_LOGARITHM = ("poisson", "gamma", "tweedie")
@@ -236,6 +243,8 @@ def scikit_learn_inverse_link(model: Any) -> InverseLink | None:
     kind = kinds.get(link, UNKNOWN)
     return None if kind is None else InverseLink(kind)
 
+
+# --- rows as libraries see them ----------------------------------------------------------------
 
 _LIGHTGBM_ZERO = float(np.float32(1e-35))
 

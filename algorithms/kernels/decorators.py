@@ -1,11 +1,7 @@
-"""Kernels that only kernels call: LLVM's intermediate code, and no machine code.
+"""The project's numba decorators and the number of threads.
 
-numba compiles each function as if it were run by itself, and once more inside each that calls it.
-Of a kernel that only kernels call, the former is never run. Such code is therefore kept as it is
-after LLVM's cheapest passes, and optimised once, inside the kernel that Python calls.
-
-Nothing of numba is replaced: a compiler class, a code generator and a library of our own are given
-to our kernels alone. The code generator shares all with the process's own but the library.
+Compiled kernels are kept on disk as :mod:`algorithms.kernels.cache` says; that a first fit compiles
+them it says itself, if that takes long.
 """
 
 from __future__ import annotations
@@ -18,17 +14,40 @@ import os
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from numbers import Integral
 from typing import Any, ParamSpec, TypeVar
 
+# GNU OpenMP lets a thread that waits for another spin for milliseconds before it sleeps. Beside one
+# other busy process that made a fit of 0.3 s last 3 to 10 s. This much spinning (some 0.1 ms) keeps
+# both: 0.4 s in company, and within a few per cent of the default alone. Read when the library is
+# loaded, so it must be set before; a user's own setting wins.
+os.environ.setdefault("GOMP_SPINCOUNT", "3000")
+
 import llvmlite.binding as llvm
 import numba
+from numba.core import config as numba_config
 from numba.core import event as numba_events
 from numba.core.codegen import JITCodeLibrary, JITCPUCodegen
 from numba.core.compiler import Compiler
+from numba.core.compiler_lock import global_compiler_lock
 from numba.core.cpu import CPUContext
-from numba.core.registry import cpu_target
+from numba.core.registry import CPUDispatcher, cpu_target
+from numba.core.types import unliteral
+from numba.extending import overload
+
+from .cache import KernelCache, cache_folder
+from .loops import lost_its_threads, on_threads
+
+# --- kernels that only kernels call ------------------------------------------------------------
+
+# Of these LLVM's intermediate code is kept, and no machine code. numba compiles each function as if
+# it were run by itself, and once more inside each that calls it. Of a kernel that only kernels
+# call, the former is never run. Such code is therefore kept as it is after LLVM's cheapest passes,
+# and optimised once, inside the kernel that Python calls.
+#
+# Nothing of numba is replaced: a compiler class, a code generator and a library of our own are
+# given to our kernels alone. The code generator shares all with the process's own but the library.
 
 _TRIED = (0, 62), (0, 68)  # the first and the last numba whose insides are known to be as here
 
@@ -97,6 +116,11 @@ class InnerCompiler(Compiler):
         super().__init__(typing_context, inner_context(), *others)
 
 
+# --- the first fit says that it compiles -------------------------------------------------------
+
+# How long it will take nobody knows beforehand. A fit that has compiled for a second has met one of
+# the large kernels, and most of a minute is to come; a small kernel alone is not worth a word.
+
 log = logging.getLogger(__name__)
 
 PATIENCE = 1.0  # seconds of compilation before something is said
@@ -157,22 +181,7 @@ def silence() -> Iterator[None]:
         _announcer.said = before
 
 
-# GNU OpenMP lets a thread that waits for another spin for milliseconds before it sleeps. Beside one
-# other busy process that made a fit of 0.3 s last 3 to 10 s. This much spinning (some 0.1 ms) keeps
-# both: 0.4 s in company, and within a few per cent of the default alone. Read when the library is
-# loaded, so it must be set before; a user's own setting wins.
-os.environ.setdefault("GOMP_SPINCOUNT", "3000")
-
-from collections.abc import Callable
-
-from numba.core import config as numba_config
-from numba.core.compiler_lock import global_compiler_lock
-from numba.core.registry import CPUDispatcher
-from numba.core.types import unliteral
-from numba.extending import overload
-
-from .cache import KernelCache, cache_folder
-from .loops import lost_its_threads, on_threads
+# --- the decorators ----------------------------------------------------------------------------
 
 P = ParamSpec("P")
 R = TypeVar("R")

@@ -1,4 +1,7 @@
-"""Prices of features that are made of columns: each needs all of its columns, each bought once."""
+"""A pipeline whose prices are those of the raw columns: trained by them, and billed by them.
+
+A feature that is made of columns needs all of its columns, each bought once.
+"""
 
 from __future__ import annotations
 

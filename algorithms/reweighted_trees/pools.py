@@ -1,9 +1,13 @@
-"""Pools of trees: one for each stage of a cascade whose trees belong to stages beforehand.
+"""Cascades whose trees belong to stages before anything is learned: by the prices of features.
 
-:func:`boost_pools` boosts a pool for each price limit, on the features within it;
-:func:`join_pools` takes pools that were boosted elsewhere, also by other libraries, and
-:func:`assign_pools` shares out the trees of one model in any way. Each gives :class:`TreePools`,
-to be an ``estimator`` of :class:`algorithms.and_or_cascade.AndOrCascadeClassifier` or
+What the soft cascade (Raykar et al. 2010) and AND-OR (Dundar & Bi 2007) share. Stage k may use what
+costs at most its limit. Boosted trees are fitted anew for each stage on the features it may use:
+trees that may use everything would leave the cheap stages without any.
+
+:func:`boost_pools` boosts such a pool for each price limit; :func:`join_pools` takes pools that
+were boosted elsewhere, also by other libraries, and :func:`assign_pools` shares out the trees of
+one model in any way. Each gives :class:`TreePools`, to be an ``estimator`` of
+:class:`algorithms.and_or_cascade.AndOrCascadeClassifier` or
 :class:`algorithms.raykar_cascade.RaykarCascadeClassifier`: boosted once, the same trees serve
 cascades of many settings.
 """
@@ -37,6 +41,8 @@ from ..gbrt import GBRTRegressor
 from ..trees.forest import Forest, joined
 from ..validation.prices import column_labels, take_column_numbers
 from .tree_outputs import TreeOutputs, tree_outputs
+
+# --- pools of trees ----------------------------------------------------------------------------
 
 
 def check_limits(name: str, value: Any) -> tuple[float, ...]:
@@ -274,6 +280,8 @@ def _without(X, columns: np.ndarray):
     values[:, columns] = 0.0
     return values if not hasattr(X, "columns") else type(X)(values, columns=X.columns)
 
+
+# --- cascades of them --------------------------------------------------------------------------
 
 LIMITS = Parameter(
     "sequence of float",

@@ -346,6 +346,8 @@ def _optimise_last(cascade, now, soft, smoothing):
     return (changed, after, 1) if after.objective < now.objective else (cascade, now, 1)
 
 
+# --- whether anything is saved, and from which trade-off on it would ---------------------------
+
 _MOST_STEPS = 30
 
 
@@ -411,6 +413,9 @@ def _first_stage(soft: Soft, tradeoff: float) -> np.ndarray:
     )  # fmt: skip
     solved = solve_stage(stage, np.flatnonzero(before))
     return without_traces(solved.weights, soft.smoothing)[None, :]
+
+
+# --- what trees cost: their evaluation, and what they need bought ------------------------------
 
 
 def tree_prices(forest: Forest, prices: costs.PriceList, tree_cost: float) -> TreePrices:

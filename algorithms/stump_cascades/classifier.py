@@ -1,4 +1,8 @@
-"""Cascades that train their own decision stumps: rows as 8-bit columns, stumps as trees."""
+"""Cascades that train their own decision stumps: rows as 8-bit columns, stumps as trees.
+
+In a :class:`CumulativeCascade` stages are one tree each and share one score: thresholds on a
+running sum. A thousand stages have no matrix of weights: the walk adds each tree once.
+"""
 
 from __future__ import annotations
 

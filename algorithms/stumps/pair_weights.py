@@ -251,6 +251,11 @@ def add_scores(
     for_each(_add_scores_of_row, scores.shape[0], True, captured)
 
 
+# --- samples of the training examples, drawn by boosting weight --------------------------------
+
+# C. Dubout, F. Fleuret: Adaptive sampling for large scale boosting. Journal of Machine Learning
+# Research 15 (2014), pages 1431-1453, Eq. (2). The reference is :mod:`reference.adaptive_sampling`.
+
 _SHARED_DRAWS = 2**11  # from which on threads share what is done to drawn rows
 
 

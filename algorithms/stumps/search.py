@@ -2,7 +2,8 @@
 
 One histogram of signed weights per column, (value, label), gives the edges of all its thresholds.
 Weights are integers, so sums are exact in any order (DESIGN §4); the reference is
-:func:`reference.adaboost_mh.best_threshold`.
+:func:`reference.adaboost_mh.best_threshold`. For Hamming trees :class:`Leaves` keeps the training
+rows in each leaf while the tree grows.
 """
 
 from __future__ import annotations

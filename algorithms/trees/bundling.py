@@ -1,4 +1,7 @@
-"""Memory that the threads of a pool use in turn."""
+"""Exclusive feature bundling without conflicts: which features share a column of bins.
+
+Memory for columns is lent to the threads of a pool, which use it in turn.
+"""
 
 from __future__ import annotations
 

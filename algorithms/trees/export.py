@@ -1,4 +1,7 @@
-"""A tree as text, with what each path through it costs."""
+"""A tree as text, with what each path through it costs; and as a picture.
+
+The picture is by matplotlib, or text that Graphviz's ``dot`` draws.
+"""
 
 from __future__ import annotations
 
@@ -174,6 +177,9 @@ def _lines(
             continue
         yield f"{indent}|--- {goes_left} [costs {own_bill(node, parent, bill):.{decimals}f}]"
         waiting += [(node, True), (left, False)]
+
+
+# --- pictures ----------------------------------------------------------------------------------
 
 
 class _Box(NamedTuple):

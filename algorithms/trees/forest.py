@@ -1,4 +1,8 @@
-"""Trees of a fitted model as flat arrays, and how a grown tree gets there."""
+"""Trees of a fitted model as flat arrays, and how a grown tree gets there.
+
+Of their paths :class:`Paths` has the parent of each node, and what a row that is new to the tree
+pays there.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,17 @@
-"""A forest laid out for one row at a time: one flat array, since numba takes each apart anew.
+"""Other forms of a fitted forest, made when they are first asked for; prediction of single rows.
 
-Handing 13 arrays to a compiled function takes about as long as adding up 500 trees. So all that
-:mod:`algorithms.trees.layouts` reads lies in one array of words, the words of the bit-vectors;
-what is no such word is read through a view. The first :data:`HEADER` numbers say where the parts
-begin, each at a cache line:
+A row's prediction reads the bit-vectors of :mod:`algorithms.trees.predictor`. A row fails, of the
+splits on a feature by rising threshold, the first so many; each clears the leaves that it takes
+away from the bit-vector of its tree. Half of all splits would have to be replayed for a row.
+Therefore the bit-vectors of all trees are kept as they are after each so many splits of a feature:
+a row takes over the last of these before its value, a few hundred words in order, and replays what
+is left. Contributions are added in the order of the trees, so that scores are those of a batch, bit
+for bit.
+
+Handing 13 arrays to a compiled function takes about as long as adding up 500 trees, since numba
+takes each apart anew. So all that is read for a row lies in one flat array of words, the words of
+the bit-vectors; what is no such word is read through a view. The first :data:`HEADER` numbers say
+where the parts begin, each at a cache line:
 
 ==============  ==========  ===================================================================
 part            read as     what
@@ -144,6 +152,8 @@ def _packed(numbers: dict[int, int], parts: dict[int, np.ndarray], dtype: np.dty
         table[begin : begin + array.nbytes] = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     return table.view(dtype)
 
+
+# --- prediction of single rows -----------------------------------------------------------------
 
 _AT_ONCE = 4  # states taken over together, so that the bit-vectors are read and written once
 
@@ -368,6 +378,9 @@ def _refusal(name: str, value, shape: tuple[int, ...]) -> str:
     if type(value) is np.ndarray:
         got = f"{value.dtype} of shape {value.shape}"
     return f"{name} must be an array of float64 of shape {shape}, got {got}."
+
+
+# --- forms of a forest -------------------------------------------------------------------------
 
 
 class Layouts:

@@ -1,4 +1,8 @@
-"""Columns of a table as numbers: names, text that is a number, masks, missing values."""
+"""Columns of tables, arrays and lists of rows, and the numbers in them as users have them.
+
+Whole numbers must not become one in float64, other spellings of numbers are told, and what a mask
+hides is missing, and never read as a value.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Prices, groups and what else is given for each column: matched by name, checked."""
+"""Prices and groups with labels (a dict, a pandas Series), put into the order of the columns.
+
+A group are features that one acquisition brings together; it may have a price of its own.
+"""
 
 from __future__ import annotations
 
@@ -149,6 +152,9 @@ def listed(labels: Sequence) -> str:
     shown = ", ".join(repr(label) for label in labels[:_SHOWN])
     more = len(labels) - _SHOWN
     return f"{shown} and {more} more" if more > 0 else shown
+
+
+# --- groups ------------------------------------------------------------------------------------
 
 
 def group_labels(

@@ -1,6 +1,6 @@
 """The table of what asv measures: a line for each algorithm, and variants of it.
 
-``tests/benchmarks/test_suite.py`` fails when an estimator of the catalogue has no line.
+``tests/benchmarks/test_suite.py`` fails when an estimator of the registry has no line.
 """
 
 from __future__ import annotations

@@ -52,15 +52,15 @@ def tiny(tmp_path, monkeypatch):
     monkeypatch.setattr(suite, "N_TEST", 50)
 
 
-def test_every_estimator_of_the_catalogue_is_measured():
+def test_every_estimator_of_the_registry_is_measured():
     lines = {line.estimator.split(".")[0] for line in table.TABLE.values()}
-    catalogued = {cls.__module__.removeprefix("algorithms.") for cls in ESTIMATORS}
-    assert catalogued <= lines
+    registered = {cls.__module__.removeprefix("algorithms.") for cls in ESTIMATORS}
+    assert registered <= lines
     classifiers = {f"{c.__module__}.{c.__name__}" for c in ESTIMATORS if is_classifier(c())}
     assert {
         f"algorithms.{line.estimator}" for line in table.TABLE.values()
     } - {"algorithms.early_exit.EarlyExit"} <= classifiers  # fmt: skip
-    assert catalogued | {"early_exit"} <= set(twins.TWINS)
+    assert registered | {"early_exit"} <= set(twins.TWINS)
     assert set(table.SAMPLERS) | {"all_features"} >= set(REGISTERED)
 
 

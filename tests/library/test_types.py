@@ -32,7 +32,7 @@ from {PACKAGE}.pipelines import PricedPipeline
 from {PACKAGE}.raykar_cascade import RaykarCascadeClassifier
 from {PACKAGE}.selection import BudgetSearchCV, TotalCostScorer, assert_budget, cost_curve
 from {PACKAGE}.selection import total_cost
-from {PACKAGE}.trees.drawing import export_dot, plot_tree
+from {PACKAGE}.trees.export import export_dot, plot_tree
 from {PACKAGE}.viola_jones import ViolaJonesClassifier
 
 X = np.zeros((8, 3))

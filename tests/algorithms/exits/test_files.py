@@ -27,7 +27,7 @@ def around(cls):
     return EarlyExit(model, rule=rule, threshold=0.9)
 
 
-def test_all_boosted_trees_of_the_catalogue_are_known():
+def test_all_boosted_trees_of_the_registry_are_known():
     known = known_classes(BoostedTrees)
     assert list(known) == sorted(cls.__name__ for cls in MODELS)
     assert all(known[cls.__name__] is cls for cls in MODELS)
@@ -43,7 +43,7 @@ def test_files_are_read_where_nothing_else_was_imported(tmp_path):
         f"for name in {[cls.__name__ for cls in MODELS]}:\n"
         f"    model = EarlyExit.load({str(tmp_path)!r} + '/' + name).model\n"
         "    assert type(model).__name__ == name\n"
-        "print([name for name in sys.modules if 'catalogue' in name])\n"
+        "print([name for name in sys.modules if 'algorithms.registry' in name])\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (0, "[]\n"), done.stderr
