@@ -13,52 +13,21 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.utils.validation import check_is_fitted
 
-from ..costs import check_split_cost
 from ..estimators.files import (
     SavedModel,
     entry,
     known_parameters,
     n_score_columns,
-    restored,
-    stored_parameter,
     whole_number,
 )
 from ..estimators.parameters import checked_parameters
 from ..exits.fitted_trees import responses_of
+from ..interop.files import checked_meter, stored_meter
 from ..interop.forest import MeteredForest
-from ..interop.nodes import AS_SEEN, ClassLink, Leaf, Split, Tree
+from ..interop.nodes import ClassLink
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from .base_classifiers import BaseClassifiers, nothing, on_grid
 from .rewards import GAUSSIAN_CELLS, N_ACTIONS
-
-_PRICES = ("feature_costs", "split_cost", "feature_groups", "group_costs", "feature_sharing")
-
-
-def _metered(base: BaseClassifiers, forest: Forest, n_features, as_seen, names, prices, classes):
-    """Wrap the trees, so that they predict and are charged by themselves."""
-    shared = base.n_parts == 1
-
-    def read(node):
-        if forest.left[node] < 0:
-            value = base.values[node] if shared else base.values[node].sum(keepdims=True)
-            return Leaf(value, int(node))
-        left = int(forest.left[node])
-        return Split(int(forest.feature[node]), forest.threshold[node], left, left + 1)
-
-    sharing = prices.pop("feature_sharing", None)
-    meter = MeteredForest(
-        [Tree(int(root), read) for root in forest.tree[:-1]],
-        base.initial_scores,
-        n_features,
-        as_seen=AS_SEEN[as_seen],
-        library="saved",
-        feature_names=names,
-        link=None if classes is None else ClassLink(classes, None),
-        **prices,
-    )
-    meter.feature_sharing = sharing
-    meter._refuse_wrong_prices()
-    return meter
 
 
 class SavedDAG(SavedModel):
@@ -82,13 +51,9 @@ class SavedDAG(SavedModel):
         return kinds, optional, {**most, "cells": n_bins * most["scores"]}
 
     def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
-        meter, base = self._responses_.meter, self._dag_.base
-        as_seen = getattr(meter, "_as_seen", AS_SEEN["double"])
-        as_seen = AS_SEEN["double"] if as_seen is np.asarray else as_seen
-        (name,) = [name for name, function in AS_SEEN.items() if function is as_seen]
+        base = self._dag_.base
         header = {
-            "as_seen": name,
-            "prices": {name: stored_parameter(meter, name) for name in _PRICES},
+            **stored_meter(self._responses_.meter),
             "objective": float(self.objective_),
             "parts": base.n_parts,
             "fingerprint": base.fingerprint(),
@@ -106,23 +71,22 @@ class SavedDAG(SavedModel):
         return header, arrays | forest._replace(feature=feature.astype(np.int32))._asdict()
 
     def _restore(self, header: dict, arrays: dict[str, np.ndarray]) -> None:
-        as_seen = entry(header, "as_seen", str, "a name")
-        if as_seen not in AS_SEEN:
-            raise ValueError("it compares rows with thresholds in an unknown way")
-        prices = entry(header, "prices", dict, "an object")
-        if set(prices) != set(_PRICES):
-            raise ValueError("it must hold prices of all kinds, and no others")
-        check_split_cost(prices["split_cost"])
-        prices = {name: restored(value) for name, value in prices.items()}
+        told = checked_meter(header)
         forest = Forest(**{name: arrays[name] for name in Forest._fields})
         base = self._restored_base(header, arrays, forest)
         if entry(header, "fingerprint", str, "text") != base.fingerprint():
             raise ValueError(
                 "its policy is that of other base classifiers: their fingerprint is another"
             )
-        names = getattr(self, "feature_names_in_", None)
-        classes = self.classes_ if is_classifier(self) else None
-        meter = _metered(base, forest, self.n_features_in_, as_seen, names, prices, classes)
+        meter = MeteredForest._metered(
+            told,
+            forest,
+            base.values if base.n_parts == 1 else base.values.sum(axis=1, keepdims=True),
+            base.initial_scores,
+            self.n_features_in_,
+            feature_names=getattr(self, "feature_names_in_", None),
+            link=ClassLink(self.classes_, None) if is_classifier(self) else None,
+        )
         self.estimator = self.estimator_ = meter
         self.objective_ = entry(header, "objective", float, "a number")
         self.history_ = arrays["history"]

@@ -13,7 +13,6 @@ imported here.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
 import numpy as np
@@ -21,7 +20,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from .. import cegb, gbrt, greedy_miser  # noqa: F401 - their classes register themselves
 from ..boosted_trees.estimator import BoostedTrees
-from ..costs import check_split_cost
 from ..estimators.files import (
     SavedModel,
     entry,
@@ -29,17 +27,14 @@ from ..estimators.files import (
     known_parameters,
     refusing_parameters,
     restored,
-    stored_parameter,
 )
 from ..estimators.parameters import checked_parameters
+from ..interop.files import checked_meter, stored_meter
 from ..interop.forest import MeteredForest
-from ..interop.nodes import AS_SEEN, Leaf, Split, Tree
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from ..validation.types import StrPath
 from .fitted_trees import Responses, responses_of
 
-_PRICES = ("feature_costs", "split_cost", "feature_groups", "group_costs", "feature_sharing")
-_NAME_OF = {function: name for name, function in AS_SEEN.items()} | {np.asarray: "double"}
 LARGEST_SCORE = np.finfo(np.float64).max / 4
 
 
@@ -48,48 +43,6 @@ def largest_answers(forest: Forest) -> np.ndarray:
     if not forest.n_trees:
         return np.zeros(0)
     return np.maximum.reduceat(np.abs(forest.value), forest.tree[:-1])
-
-
-def metered(
-    forest: Forest, n_features: int, as_seen: str, names: Sequence[str] | None, prices: dict
-) -> MeteredForest:
-    """Wrap a forest, so that it predicts and is charged by itself.
-
-    Parameters
-    ----------
-    forest : Forest
-        Checked.
-    n_features : int
-    as_seen : str
-        How rows are compared with thresholds, a key of ``AS_SEEN``.
-    names : sequence of str or None
-        Names of the columns.
-    prices : dict
-
-    Returns
-    -------
-    MeteredForest
-    """
-
-    def read(node):
-        if forest.left[node] < 0:
-            return Leaf((forest.value[node],), int(node))
-        left = int(forest.left[node])
-        return Split(int(forest.feature[node]), forest.threshold[node], left, left + 1)
-
-    sharing = prices.pop("feature_sharing", None)
-    meter = MeteredForest(
-        [Tree(int(root), read) for root in forest.tree[:-1]],
-        np.zeros(1),
-        n_features,
-        as_seen=AS_SEEN[as_seen],
-        library="saved",
-        feature_names=names,
-        **prices,
-    )
-    meter.feature_sharing = sharing
-    meter._refuse_wrong_prices()
-    return meter
 
 
 class SavedCascade(SavedModel):
@@ -107,11 +60,8 @@ class SavedCascade(SavedModel):
     _stored_numbers: ClassVar[tuple[str, ...]] = ("objective",)
 
     def _stored(self) -> tuple[dict, dict[str, np.ndarray]]:
-        meter = self._responses_.meter
-        as_seen = getattr(meter, "_as_seen", AS_SEEN["double"])
         header = {
-            "as_seen": _NAME_OF[as_seen],
-            "prices": {name: stored_parameter(meter, name) for name in _PRICES},
+            **stored_meter(self._responses_.meter),
             **{name: float(getattr(self, f"{name}_")) for name in self._stored_numbers},
         }
         return header, self._stored_stages() | self._responses_.forest._asdict()
@@ -129,16 +79,14 @@ class SavedCascade(SavedModel):
         check_forest(forest, self.n_features_in_, np.zeros(1), infinite_thresholds=True)
         if len(self.classes_) > 2:
             raise ValueError("it must hold at most two classes")
-        as_seen = entry(header, "as_seen", str, "a name")
-        if as_seen not in AS_SEEN:
-            raise ValueError("it compares rows with thresholds in an unknown way")
-        prices = entry(header, "prices", dict, "an object")
-        if set(prices) != set(_PRICES):
-            raise ValueError("it must hold prices of all kinds, and no others")
-        check_split_cost(prices["split_cost"])
-        prices = {name: restored(value) for name, value in prices.items()}
-        names = getattr(self, "feature_names_in_", None)
-        meter = metered(forest, self.n_features_in_, as_seen, names, prices)
+        meter = MeteredForest._metered(
+            checked_meter(header),
+            forest,
+            forest.value[:, None],
+            np.zeros(1),
+            self.n_features_in_,
+            feature_names=getattr(self, "feature_names_in_", None),
+        )
         for name in self._stored_numbers:
             number = entry(header, name, float, "a number")
             if not abs(number) <= LARGEST_SCORE:

@@ -6,7 +6,7 @@ distrustfully: whatever it holds, it is refused or is a forest that can be follo
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,8 +30,31 @@ from ..validation.types import StrPath
 from .nodes import AS_SEEN, ClassLink, InverseLink, Leaf, Split, Tree
 
 _PRICES = ("feature_costs", "split_cost", "feature_groups", "group_costs", "feature_sharing")
+_NAME_OF = {function: name for name, function in AS_SEEN.items()} | {np.asarray: "double"}
 _LIKELIHOODS = (None, "logistic", "multinomial")
 _MOST_CHARACTERS = 80  # of a library's name
+
+
+def stored_meter(meter: Any) -> dict:
+    """Entries of a header: how a meter compares rows with thresholds, and its prices."""
+    as_seen = _NAME_OF.get(getattr(meter, "_as_seen", np.asarray))
+    if as_seen is None:
+        raise ValueError("Only forests read from a library can be saved, not made by hand.")
+    return {
+        "as_seen": as_seen,
+        "prices": {name: stored_parameter(meter, name) for name in _PRICES},
+    }
+
+
+def checked_meter(header: dict) -> dict:
+    """What :func:`stored_meter` stored, for `_metered`; prices are not yet checked."""
+    as_seen = entry(header, "as_seen", str, "a name")
+    if as_seen not in AS_SEEN:
+        raise ValueError("it compares rows with thresholds in an unknown way")
+    prices = entry(header, "prices", dict, "an object")
+    if set(prices) != set(_PRICES):
+        raise ValueError("it must hold prices of all kinds, and no others")
+    return {"as_seen": AS_SEEN[as_seen], **{n: restored(value) for n, value in prices.items()}}
 
 
 class SavedMeteredForest(SavedModel):
@@ -55,14 +78,10 @@ class SavedMeteredForest(SavedModel):
 
     def _contents(self) -> tuple[dict, dict[str, np.ndarray]]:
         names = getattr(self, "feature_names_in_", None)
-        as_seen = [name for name, function in AS_SEEN.items() if function is self._as_seen]
-        if not as_seen:
-            raise ValueError("Only forests read from a library can be saved, not made by hand.")
         return {
             "class": "MeteredForest",
             "library": self.library,
-            "as_seen": as_seen[0],
-            "prices": {name: stored_parameter(self, name) for name in _PRICES},
+            **stored_meter(self),
             "classes": None if self.link is None else stored_classes(self.link.classes),
             "likelihood": None if self.link is None else self.link.likelihood,
             **self._how_it_answers(),
@@ -98,37 +117,62 @@ class SavedMeteredForest(SavedModel):
     @classmethod
     def _from_file(cls, header: dict, arrays: dict[str, np.ndarray]):
         library = entry(header, "library", str, "a name")
-        as_seen = entry(header, "as_seen", str, "a name")
-        if as_seen not in AS_SEEN:
-            raise ValueError("it compares rows with thresholds in an unknown way")
         if not library.isprintable() or len(library) > _MOST_CHARACTERS:
             raise ValueError("its library has no name that could be shown")
         n_features = whole_number(header, "n_features", 1, MOST_FEATURES)
         allow_nan = "allow_nan" in header and entry(header, "allow_nan", bool, "true or false")
-        prices = entry(header, "prices", dict, "an object")
-        if set(prices) != set(_PRICES):
-            raise ValueError("it must hold prices of all kinds, and no others")
-        prices = {name: restored(value) for name, value in prices.items()}
-        initial = arrays["initial_scores"]
+        meter, initial = checked_meter(header), arrays["initial_scores"]
         with refusing_parameters():
-            check_split_cost(prices["split_cost"])
-            sharing = prices.pop("feature_sharing")
-            forest = cls(
-                _trees(arrays, n_features, len(initial)),
+            forest = cls._metered(
+                meter,
+                _checked_forest(arrays, n_features, len(initial)),
+                arrays["values"],
                 initial,
                 n_features,
-                as_seen=AS_SEEN[as_seen],
+                numbers=arrays["numbers"],
                 library=library,
                 feature_names=_names(header, n_features),
                 link=_link(header, len(initial)),
                 allow_nan=allow_nan,
                 inverse_link=_inverse_link(header, len(initial)),
-                **prices,
             )
-            forest.feature_sharing = sharing
             restore_column_numbers(forest, header)
             forest._refuse_wrong_prices()
         return forest
+
+    @classmethod
+    def _metered(
+        cls,
+        meter: dict,
+        forest: Forest,
+        values: np.ndarray,
+        initial_scores: np.ndarray,
+        n_features: int,
+        *,
+        numbers: np.ndarray | None = None,
+        library: str = "saved",
+        **how: Any,
+    ):
+        """Wrap a checked forest, so that it predicts and is charged by itself.
+
+        `meter` is what :func:`checked_meter` gave. Leaves have `values`, (n_nodes, 1 or n_outputs),
+        and `numbers`, else those of their nodes; `how` is more of what the constructor takes.
+        """
+
+        def read(node):
+            if forest.left[node] < 0:
+                return Leaf(values[node], int(node if numbers is None else numbers[node]))
+            feature, threshold = int(forest.feature[node]), float(forest.threshold[node])
+            left, missing_left = int(forest.left[node]), bool(forest.missing_left[node])
+            return Split(feature, threshold, left, left + 1, missing_left)
+
+        check_split_cost(meter["split_cost"])
+        trees = [Tree(int(root), read) for root in forest.tree[:-1]]
+        told = {name: value for name, value in meter.items() if name != "feature_sharing"}
+        metered = cls(trees, initial_scores, n_features, library=library, **told, **how)
+        metered.feature_sharing = meter["feature_sharing"]
+        metered._refuse_wrong_prices()
+        return metered
 
 
 def _names(header: dict, n_features: int) -> list[str] | None:
@@ -167,8 +211,8 @@ def _inverse_link(header: dict, n_outputs: int) -> InverseLink | None:
     return link
 
 
-def _trees(arrays: dict[str, np.ndarray], n_features: int, n_outputs: int) -> list[Tree]:
-    """Trees of checked arrays, as readers of libraries give them."""
+def _checked_forest(arrays: dict[str, np.ndarray], n_features: int, n_outputs: int) -> Forest:
+    """Trees of a file whose leaves are such as readers of libraries give them."""
     forest = Forest(**{name: arrays[name] for name in Forest._fields})
     check_forest(forest, n_features, np.zeros(1), infinite_thresholds=True)
     values, numbers = arrays["values"], arrays["numbers"]
@@ -178,12 +222,4 @@ def _trees(arrays: dict[str, np.ndarray], n_features: int, n_outputs: int) -> li
         raise ValueError("its leaves do not hold one value, or one for each score")
     if values.shape[1] == 1 and forest.n_trees % n_outputs:
         raise ValueError("it does not hold whole rounds of trees")
-
-    def read(node):
-        if forest.left[node] < 0:
-            return Leaf(values[node], int(numbers[node]))
-        feature, threshold = int(forest.feature[node]), float(forest.threshold[node])
-        left, missing_left = int(forest.left[node]), bool(forest.missing_left[node])
-        return Split(feature, threshold, left, left + 1, missing_left)
-
-    return [Tree(int(root), read) for root in forest.tree[:-1]]
+    return forest
