@@ -39,7 +39,6 @@ from numpy.typing import NDArray
 
 from ..kernels.decorators import allocating_kernel, inlined_kernel, kernel
 from ..kernels.simd import lowest_bit
-from . import layouts as part
 from .forest import Forest
 from .predictor import BitVectors, bit_vectors, next_node
 from .tiles import TiledForest, tiled_forest
@@ -166,22 +165,22 @@ def _look_up(x, table, places):
     decides here where the processor goes on, but whether it is missing.
     """
     numbers, values = table.view(np.uint64), table.view(np.float64)
-    one, log2_step, n_states = np.uint64(1), numbers[part.LOG2_STEP], np.uint64(0)
+    one, log2_step, n_states = np.uint64(1), numbers[LOG2_STEP], np.uint64(0)
     # Kept by themselves: what is written below could be them, for all that the compiler knows.
-    n_words, states, lasts = numbers[part.N_WORDS], numbers[part.STATES], numbers[part.LASTS]
-    records, thresholds = numbers[part.FEATURES], numbers[part.THRESHOLDS]
-    for u in range(numbers[part.N_USED]):
-        record = records + np.uint64(part.RECORD) * u
-        number = x[numbers[record + np.uint64(part.FEATURE)]]
+    n_words, states, lasts = numbers[N_WORDS], numbers[STATES], numbers[LASTS]
+    records, thresholds = numbers[FEATURES], numbers[THRESHOLDS]
+    for u in range(numbers[N_USED]):
+        record = records + np.uint64(RECORD) * u
+        number = x[numbers[record + np.uint64(FEATURE)]]
         if number != number:
-            state = numbers[record + np.uint64(part.MISSING_STATE)]
+            state = numbers[record + np.uint64(MISSING_STATE)]
             places[0, n_states] = states + state * n_words
-            n_states += np.uint64(state != np.uint64(part.NO_STATE))
-            places[1, u] = numbers[record + np.uint64(part.FIRST_MISSING)]
-            places[2, u] = numbers[record + np.uint64(part.END_MISSING)]
+            n_states += np.uint64(state != np.uint64(NO_STATE))
+            places[1, u] = numbers[record + np.uint64(FIRST_MISSING)]
+            places[2, u] = numbers[record + np.uint64(END_MISSING)]
             continue
-        first, end = numbers[record + np.uint64(part.FIRST)], numbers[record + np.uint64(part.END)]
-        state = numbers[record + np.uint64(part.FIRST_STATE)]
+        first, end = numbers[record + np.uint64(FIRST)], numbers[record + np.uint64(END)]
+        state = numbers[record + np.uint64(FIRST_STATE)]
         last, n_whole = lasts + state, np.uint64(0)
         for k in range((end - first) >> log2_step):
             n_whole += np.uint64(values[last + k] < number)
@@ -202,10 +201,10 @@ def _reachable(x, table):
     Unsigned numbers throughout: numba asks of a signed index whether it counts from the end.
     """
     numbers = table.view(np.uint64)
-    one, n_used, n_words = np.uint64(1), numbers[part.N_USED], np.int64(numbers[part.N_WORDS])
+    one, n_used, n_words = np.uint64(1), numbers[N_USED], np.int64(numbers[N_WORDS])
     places = np.empty((3, np.int64(n_used) + _AT_ONCE), dtype=np.uint64)
     n_states = _look_up(x, table, places)
-    reachable, splits = np.empty(n_words, dtype=table.dtype), numbers[part.SPLITS]
+    reachable, splits = np.empty(n_words, dtype=table.dtype), numbers[SPLITS]
     reachable[:] = ~table.dtype.type(0)  # np.full takes 0.3 µs for 500
     for u in range(n_used):
         for s in range(places[1, u], places[2, u]):
@@ -232,9 +231,9 @@ def only_score(x: np.ndarray, table: np.ndarray) -> float:
     """Score of a row of a forest with one score."""
     reachable = _reachable(x, table)
     numbers, values = table.view(np.uint64), table.view(np.float64)
-    bits, value = np.uint64(8 * table.itemsize), numbers[part.VALUES]
-    score = values[numbers[part.INITIAL]]
-    for t in range(numbers[part.N_TREES]):
+    bits, value = np.uint64(8 * table.itemsize), numbers[VALUES]
+    score = values[numbers[INITIAL]]
+    for t in range(numbers[N_TREES]):
         score += values[value + t * bits + np.uint64(lowest_bit(np.uint64(reachable[t])))]
     return score
 
@@ -244,11 +243,11 @@ def scores_of_row(x: np.ndarray, table: np.ndarray, out: NDArray[np.float64]) ->
     """Write the scores of a row of a forest with several."""
     reachable = _reachable(x, table)
     numbers, values = table.view(np.uint64), table.view(np.float64)
-    bits, value = np.uint64(8 * table.itemsize), numbers[part.VALUES]
+    bits, value = np.uint64(8 * table.itemsize), numbers[VALUES]
     n_columns = np.uint64(out.shape[0])
     for k in range(n_columns):
-        score = values[numbers[part.INITIAL] + k]
-        for t in range(k, numbers[part.N_TREES], n_columns):
+        score = values[numbers[INITIAL] + k]
+        for t in range(k, numbers[N_TREES], n_columns):
             score += values[value + t * bits + np.uint64(lowest_bit(np.uint64(reachable[t])))]
         out[k] = score
 
@@ -273,7 +272,7 @@ def row_program(forest: Forest, contributions: np.ndarray, initial: np.ndarray) 
         # Of one kind whatever the model comes from: read-only arrays would be compiled for, too.
         forest = type(forest)(*(np.array(values) for values in forest))
         return _walk_row, (forest, np.array(contributions), np.array(initial))
-    table = part.row_table(blocks[0], initial)
+    table = row_table(blocks[0], initial)
     return _of_table(len(initial)), (table,)
 
 
