@@ -29,7 +29,7 @@ from .estimators.parameters import (
 )
 from .estimators.threads import threads_of
 from .exits.classifier import KINDS, CascadeClassifier
-from .exits.fitted_trees import Responses, check_classes, fit_trees, responses_of
+from .exits.fitted_trees import FittedTrees, check_classes, fit_trees, fitted_trees_of
 from .exits.prices import ESTIMATOR, FINAL_THRESHOLD, PRICED_CLASSES, THRESHOLDS
 from .grid import round_to_grid, row_weights
 from .kernels.decorators import threads
@@ -276,7 +276,7 @@ class BourdevCascadeClassifier(CascadeClassifier):
         self.initial_score_, self.final_threshold_ = initial, float(np.nextafter(last, -np.inf))
         self._set_up(responses, calibrated.order, calibrated.thresholds[:-1])
 
-    def _set_up(self, responses: Responses, order, thresholds) -> None:
+    def _set_up(self, responses: FittedTrees, order, thresholds) -> None:
         """Take over a cascade; a ValueError says what no fit can have left."""
         self._hard_ = CumulativeCascade(
             responses, order, self.initial_score_, thresholds, self.final_threshold_
@@ -287,11 +287,11 @@ class BourdevCascadeClassifier(CascadeClassifier):
     def _stored_stages(self) -> dict[str, np.ndarray]:
         return {"order": self.order_, "thresholds": self.thresholds_}
 
-    def _restore_stages(self, responses: Responses, arrays: dict[str, np.ndarray]) -> None:
+    def _restore_stages(self, responses: FittedTrees, arrays: dict[str, np.ndarray]) -> None:
         self._set_up(responses, arrays["order"], arrays["thresholds"])
 
 
-def _pool(estimator, X, y, signs: np.ndarray, weights) -> tuple[object, Responses]:
+def _pool(estimator, X, y, signs: np.ndarray, weights) -> tuple[object, FittedTrees]:
     """Base classifiers: fitted anew if they are this package's, else as they are."""
     estimator = AdaBoostMH() if estimator is None else estimator
     if isinstance(estimator, AdaBoostMH):
@@ -301,12 +301,12 @@ def _pool(estimator, X, y, signs: np.ndarray, weights) -> tuple[object, Response
             fitted.fit(X, y, sample_weight=weights)
         estimator = FrozenEstimator(fitted)
     fitted, _ = fit_trees(estimator, X, y, signs, weights)
-    responses = responses_of(fitted)
+    responses = fitted_trees_of(fitted)
     forest = responses.forest._replace(value=np.ascontiguousarray(responses.contributions))
     return fitted, responses._replace(forest=forest, contributions=forest.value)
 
 
-def _number_of_stages(wanted: int | None, responses: Responses) -> int:
+def _number_of_stages(wanted: int | None, responses: FittedTrees) -> int:
     """T, of so many base classifiers as there are."""
     n_trees = responses.forest.n_trees
     if not n_trees:
@@ -319,7 +319,7 @@ def _number_of_stages(wanted: int | None, responses: Responses) -> int:
     return n_trees if wanted is None else wanted
 
 
-def _answers(responses: Responses, X: np.ndarray, n_threads: int) -> np.ndarray:
+def _answers(responses: FittedTrees, X: np.ndarray, n_threads: int) -> np.ndarray:
     """What each classifier adds to each row's score: (n_classifiers, n_samples) float64."""
     forest, n_samples = responses.forest, len(X)
     outputs = np.empty((forest.n_trees, n_samples))

@@ -34,7 +34,7 @@ from .estimators.parameters import (
 )
 from .estimators.threads import threads_of
 from .exits.classifier import CascadeClassifier
-from .exits.fitted_trees import Responses, check_classes, fit_trees
+from .exits.fitted_trees import FittedTrees, check_classes, fit_trees
 from .exits.prices import ESTIMATOR, POSITIVE_WEIGHT, PRICED_CLASSES
 from .reweighted_trees.mixed_norms import Stage, smoothing_of, solve_stage, without_traces
 from .reweighted_trees.soft_objective import (
@@ -344,7 +344,7 @@ def _at_limit(begin: float, trace: list, options: dict) -> bool:
 _DECIDING = ("tree", "feature", "threshold", "left", "value")  # of a forest
 
 
-def _check_start(start, responses: Responses, n_stages: int) -> None:
+def _check_start(start, responses: FittedTrees, n_stages: int) -> None:
     """Refuse what is no cascade of these trees to start from."""
     if not isinstance(start, CronusClassifier) or not hasattr(start, "coef_"):
         raise ValueError("start must be a fitted CronusClassifier.")

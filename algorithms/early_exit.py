@@ -38,7 +38,7 @@ from .exits.exit_rules import (
     ranks_by_exit,
 )
 from .exits.files import SavedWithModel
-from .exits.fitted_trees import Responses, responses_of
+from .exits.fitted_trees import FittedTrees, fitted_trees_of
 from .exits.hard_cascade import Stages, stages_of, walk
 from .forest_costs import staged_bill
 from .kernels.decorators import resolve_n_threads, threads
@@ -61,7 +61,7 @@ class _Read(NamedTuple):
     model: object
     trees: object
     every: int
-    responses: Responses
+    responses: FittedTrees
     stages: Stages
     n_exits: int
 
@@ -84,7 +84,7 @@ _PARAMETERS = {
 }
 _ATTRIBUTES = {
     "responses_": Parameter(
-        "Responses", "The model, see :class:`algorithms.exits.fitted_trees.Responses`."
+        "FittedTrees", "The model, see :class:`algorithms.exits.fitted_trees.FittedTrees`."
     ),
     "n_exits_": Parameter("int", "Number E of exits."),
     "n_features_in_": Parameter("int", "Number of columns, the model's."),
@@ -207,7 +207,7 @@ class EarlyExit(StagedExits, SavedWithModel, BaseEstimator):
             or read.trees is not trees
             or read.every != every
         ):
-            responses = responses_of(self.model)
+            responses = fitted_trees_of(self.model)
             stops = exit_rounds(responses.n_rounds, every)
             stages = stages_of(responses, stops)
             read = _Read(self.model, trees, every, responses, stages, len(stops))
@@ -215,7 +215,7 @@ class EarlyExit(StagedExits, SavedWithModel, BaseEstimator):
         return read
 
     @property
-    def responses_(self) -> Responses:
+    def responses_(self) -> FittedTrees:
         """The model as cascades see it."""
         return self._current().responses
 
@@ -246,8 +246,8 @@ class EarlyExit(StagedExits, SavedWithModel, BaseEstimator):
             raise AttributeError(f"{responses.name} was trained without names of columns.")
         return names
 
-    def _responses_or_none_such(self) -> Responses:
-        """Responses, for what scikit-learn asks by ``hasattr``: there an error is a no."""
+    def _responses_or_none_such(self) -> FittedTrees:
+        """FittedTrees, for what scikit-learn asks by ``hasattr``: there an error is a no."""
         try:
             return self.responses_
         except ValueError as error:

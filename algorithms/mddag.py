@@ -23,7 +23,7 @@ from .decision_dag.rewards import CUSTOM, EXPONENTIAL, ZERO_ONE
 from .estimators.fitting import all_or_nothing, weights_by_class
 from .estimators.parameters import checked_parameters, documented, keep
 from .estimators.scoring import ScoredInFull
-from .exits.fitted_trees import Responses, check_classes
+from .exits.fitted_trees import FittedTrees, check_classes
 from .validation.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 
 _REWARDS = {"zero_one": ZERO_ONE, "exponential": EXPONENTIAL}
@@ -139,7 +139,7 @@ class MDDAGClassifier(ScoredInFull, ClassifierMixin, DecisionDAGEstimator):
         self._learn(responses, X, label.astype(np.int64), weights, kind, custom, options)
         return self
 
-    def _labelled(self, responses: Responses, y, label: np.ndarray) -> np.ndarray:
+    def _labelled(self, responses: FittedTrees, y, label: np.ndarray) -> np.ndarray:
         """Numbers of the rows' classes as the model has them; its classes become our own."""
         if responses.link is None:
             if responses.n_columns > 1 or len(self.classes_) > 2:

@@ -17,7 +17,7 @@ class Both(NamedTuple):
     """The same process for the reference, and for the kernels."""
 
     problem: mddag.Problem
-    world: rewards.World
+    environment: rewards.Environment
     objective: Objective
 
 
@@ -40,7 +40,7 @@ def both(
     kind = KINDS[loss] if function is None else rewards.CUSTOM
     exponent = rewards.loss_exponent(kind, int(copies.sum()), negative_weight)
     of_world, of_problem = _prices(rng, codes, n_codes) if priced else (_ones(answers), None)
-    world = rewards.World(
+    environment = rewards.Environment(
         codes, values, 1, rewards.Cells(initial, sizes, n_columns > 1, n_bins, running),
         rewards.losses(kind, labels, unit, exponent, negative_weight), of_world,
     )  # fmt: skip
@@ -51,7 +51,7 @@ def both(
         loss_exponent=exponent, n_bins=n_bins, running=running, negative_weight=negative_weight,
         kind="gaussians" if gaussians else "margin" if n_columns > 1 else "bins",
     )  # fmt: skip
-    return Both(problem, world, Objective(2.0**-exponent, beta, copies, int(copies.sum())))
+    return Both(problem, environment, Objective(2.0**-exponent, beta, copies, int(copies.sum())))
 
 
 def _ones(answers: np.ndarray) -> rewards.Prices:

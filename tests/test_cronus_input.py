@@ -16,7 +16,7 @@ from sklearn.frozen import FrozenEstimator
 from algorithms.cegb import CEGBClassifier
 from algorithms.cronus import CronusClassifier
 from algorithms.estimators.fitting import ConstantModelWarning
-from algorithms.exits.fitted_trees import responses_of
+from algorithms.exits.fitted_trees import fitted_trees_of
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.reweighted_trees.soft_objective import tree_prices
 from tests.test_cronus import PRICES, SMALL, assert_same_exits, draw, fitted, trees, uses_of
@@ -92,7 +92,7 @@ def test_trees_of_other_libraries():
         assert model.estimator_ is inner
         assert_same_exits(model, X)
         assert np.any(model.coef_)
-        read = responses_of(inner).meter
+        read = fitted_trees_of(inner).meter
         again = CronusClassifier(read, feature_costs=PRICES, **SMALL, max_cycles=1)
         again.fit(X, y, sample_weight=weights)
         np.testing.assert_array_equal(again.coef_, model.coef_)

@@ -29,7 +29,7 @@ from algorithms.estimators import archives
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.exits import exit_rules
 from algorithms.exits import hard_cascade as walking
-from algorithms.exits.fitted_trees import responses_of
+from algorithms.exits.fitted_trees import fitted_trees_of
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier
 from algorithms.interop import from_catboost, from_lightgbm, from_scikit_learn
@@ -193,7 +193,7 @@ def test_neither_threads_nor_batches_nor_packing_matter(
 def test_only_rows_that_remain_are_computed(monkeypatch):
     X = np.arange(80.0)[:, None]
     model = GBRTRegressor(n_estimators=2).fit(X, X[:, 0])
-    packed = walking._Packed(walking.stages_of(responses_of(model), [1]), X)
+    packed = walking._Packed(walking.stages_of(fitted_trees_of(model), [1]), X)
     packed.advance(0)
     before = packed.scores.copy()
     left = walking.Left(np.full(80, 2), np.zeros((80, 1)))
@@ -233,7 +233,7 @@ def test_queries_of_those_that_remain(n_queries):
     model = GBRTRegressor(n_estimators=1).fit(X, X[:, 0])
     query = np.sort(rng.integers(0, n_queries, 90))
     starts = np.append(np.unique(query, return_index=True)[1], 90)
-    packed = walking._Packed(walking.stages_of(responses_of(model), [1]), X, starts)
+    packed = walking._Packed(walking.stages_of(fitted_trees_of(model), [1]), X, starts)
     left = walking.Left(np.full(90, 9), np.zeros((90, 1)))
     for stage, share in enumerate([0.9, 0.5, 0.5, 0.2, 0.0]):
         stays = rng.random(len(packed.places)) < share
@@ -321,7 +321,7 @@ def test_equals_a_loop_over_queries(ranker, rule, s):
 @pytest.mark.parametrize("stops", [[0], [3, 3], [5, 4], [26]])
 def test_stages_lie_within_the_model(ranker, stops):
     with pytest.raises(ValueError, match="stops must rise from 1 to at most 25"):
-        walking.stages_of(responses_of(ranker[0]), stops)
+        walking.stages_of(fitted_trees_of(ranker[0]), stops)
 
 
 def test_constant_models_have_no_exits():
@@ -427,11 +427,11 @@ def test_a_lightgbm_booster_knows_its_classes(ranker):
         data = lightgbm.Dataset(X, np.minimum(X[:, 0] // 2, n_classes - 1))
         options = {"objective": objective, "sigmoid": sigmoid, "verbose": -1}
         options["num_class"] = 1 if objective == "binary" else 3
-        link = responses_of(lightgbm.train(options, data, 3)).link
+        link = fitted_trees_of(lightgbm.train(options, data, 3)).link
         np.testing.assert_array_equal(link.classes, np.arange(n_classes))
         assert link.likelihood == expected
     regression = lightgbm.train({"verbose": -1}, lightgbm.Dataset(X, X[:, 0]), 3)
-    assert responses_of(regression).link is None
+    assert fitted_trees_of(regression).link is None
 
 
 def test_stumps_are_responses_too():
@@ -442,7 +442,7 @@ def test_stumps_are_responses_too():
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConstantModelWarning)
             model = AdaBoostMH(n_estimators=9, feature_costs=PRICES, split_cost=0.5).fit(X, y)
-        responses = responses_of(model)
+        responses = fitted_trees_of(model)
         rows = responses.meter._check_X(X)
         stages = walking.stages_of(responses, [4] if n_classes > 1 else [])
         left = walking.walk(stages, 0, rows, None, None)

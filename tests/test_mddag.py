@@ -38,7 +38,7 @@ def learned_twice(case, settings, function=None, seed=5):
         case.problem.kind == "gaussians",
     )  # fmt: skip
     rng = np.random.default_rng(seed)
-    return expected, episodes.learn(case.world, function, case.objective, learning, rng, 1)
+    return expected, episodes.learn(case.environment, function, case.objective, learning, rng, 1)
 
 
 def assert_same(expected, got):
@@ -76,7 +76,7 @@ CASES = {
 @pytest.mark.parametrize("case", list(CASES))
 def test_twins(case, seed):
     case = both(seed, **CASES[case])
-    function = hinge if case.world.losses.kind == rewards.CUSTOM else None
+    function = hinge if case.environment.losses.kind == rewards.CUSTOM else None
     settings = mddag.Settings(
         n_episodes=450, score_every=200, decreasing=seed == 1, update="q" if seed == 2 else "sarsa",
         select="accuracy" if seed == 1 else "objective",
@@ -85,7 +85,7 @@ def test_twins(case, seed):
     assert_same(expected, got)
     for start in (mddag.all_eval(case.problem), expected.policy):
         descended = mddag.descend(case.problem, start)
-        after = descent.descend(case.world, function, case.objective, start, 1)
+        after = descent.descend(case.environment, function, case.objective, start, 1)
         assert_same(descended, after)
         assert np.all(np.diff(after.history) < 0)
 
@@ -465,11 +465,13 @@ def test_a_policy_is_trained_with_free_constant_votes(priced):
 def test_the_references_constant_votes_are_free():
     case = both(3)
     free = np.arange(case.problem.n_base) == 2
-    each = case.world.prices.each.copy()
+    each = case.environment.prices.each.copy()
     each[2] = 0
-    prices = case.world.prices._replace(each=each)
+    prices = case.environment.prices._replace(each=each)
     problem = dataclasses.replace(case.problem, constant=free)
-    case = case._replace(problem=problem, world=case.world._replace(prices=prices))
-    got = descent.descend(case.world, None, case.objective, mddag.all_eval(case.problem).copy(), 1)
+    case = case._replace(problem=problem, environment=case.environment._replace(prices=prices))
+    got = descent.descend(
+        case.environment, None, case.objective, mddag.all_eval(case.problem).copy(), 1
+    )
     assert_same(mddag.fit(case.problem, "descent", None, None), got)
     assert_same(*learned_twice(case, mddag.Settings(n_episodes=300, score_every=100)))

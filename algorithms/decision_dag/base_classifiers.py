@@ -21,7 +21,7 @@ from .. import costs
 from ..adaboost_mh import AdaBoostMH
 from ..boosted_trees.estimator import BoostedTrees
 from ..estimators.fitting import ignore_constant_parts
-from ..exits.fitted_trees import Responses, responses_of
+from ..exits.fitted_trees import FittedTrees, fitted_trees_of
 from ..kernels.decorators import kernel, resolve_n_threads, threads
 from ..kernels.loops import for_each
 from ..trees.forest import NODE_DTYPES, Forest
@@ -39,7 +39,7 @@ def fit_base(
     y: ArrayLike,
     signs: NDArray[np.float64] | None,
     weights: ArrayLike | None,
-) -> tuple[object, Responses]:
+) -> tuple[object, FittedTrees]:
     """Base classifiers of an estimator: fitted anew if it is this package's, else as they are."""
     if isinstance(estimator, FrozenEstimator):
         fitted = estimator.estimator
@@ -51,7 +51,7 @@ def fit_base(
             fitted.fit(X, target, sample_weight=weights)
     else:
         fitted = estimator
-    return fitted, responses_of(fitted)
+    return fitted, fitted_trees_of(fitted)
 
 
 class BaseClassifiers(NamedTuple):
@@ -90,7 +90,7 @@ class BaseClassifiers(NamedTuple):
         return digest.hexdigest()
 
 
-def base_classifiers(responses: Responses) -> BaseClassifiers:
+def base_classifiers(responses: FittedTrees) -> BaseClassifiers:
     """Take a model apart."""
     n_columns, forest = responses.n_columns, responses.forest
     if forest.n_trees == 0:
@@ -152,7 +152,7 @@ def nothing(initial_scores: np.ndarray) -> BaseClassifiers:
     )  # fmt: skip
 
 
-def _answers(responses: Responses, n_parts: int) -> np.ndarray:
+def _answers(responses: FittedTrees, n_parts: int) -> np.ndarray:
     """What each leaf adds to each score, (n_nodes, n_columns), with trees that are shared once."""
     n_columns, forest = responses.n_columns, responses.forest
     if n_parts == 1 and n_columns > 1:

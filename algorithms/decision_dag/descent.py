@@ -22,7 +22,7 @@ from .rewards import (
     QUIT,
     SKIP,
     WRONG,
-    World,
+    Environment,
     answer,
     cell_of,
     pay,
@@ -52,33 +52,37 @@ class Walks(NamedTuple):
     total: np.ndarray  # (n_cells, 3, 2) int64: the same for all rows of a cell
 
 
-def _room(world: World) -> Walks:
-    """Memory for the rows of a world."""
-    n_rows, n_base, n_columns = len(world.codes), world.cells.n_base, len(world.cells.initial)
+def _room(environment: Environment) -> Walks:
+    """Memory for the rows of an environment."""
+    n_rows, n_base, n_columns = (
+        len(environment.codes),
+        environment.cells.n_base,
+        len(environment.cells.initial),
+    )
     ran, length, lost, paid, cells = np.empty((5, n_rows), dtype=np.int64)
     return Walks(
         np.empty((n_rows, n_columns), dtype=np.int64),
         ran,
         np.empty((n_rows, n_base), dtype=np.int8),
         length,
-        np.empty((n_rows, len(world.prices.price)), dtype=np.int32),
+        np.empty((n_rows, len(environment.prices.price)), dtype=np.int32),
         lost,
         paid,
         cells,
         np.empty((n_rows, N_ACTIONS, 2), dtype=np.int64),
-        np.empty((world.cells.n_cells, N_ACTIONS, 2), dtype=np.int64),
+        np.empty((environment.cells.n_cells, N_ACTIONS, 2), dtype=np.int64),
     )
 
 
 @kernel
-def _first_walk(world, custom, policy, walks, room):
+def _first_walk(environment, custom, policy, walks, room):
     """Walk all rows; write scores and actions, and when what was bought."""
     n_rows, n_base = walks.taken.shape
     for i in range(n_rows):
         g, ran = walks.g[i], np.int64(0)
-        set_scores(g, world.cells.initial)
+        set_scores(g, environment.cells.initial)
         walks.length[i], walks.paid[i] = n_base, 0
-        cell = cell_of(world.cells, g, ran)
+        cell = cell_of(environment.cells, g, ran)
         for j in range(n_base):
             action = policy[j, cell]
             walks.taken[i, j] = action
@@ -86,45 +90,45 @@ def _first_walk(world, custom, policy, walks, room):
                 walks.length[i] = j
                 break
             if action == EVAL:
-                _note(world, i, j, walks.bought)
-                answer(world, i, j, g)
-                ran += world.cells.sizes[j]
-                cell = cell_of(world.cells, g, ran)
+                _note(environment, i, j, walks.bought)
+                answer(environment, i, j, g)
+                ran += environment.cells.sizes[j]
+                cell = cell_of(environment.cells, g, ran)
         walks.ran[i] = ran
-        walks.lost[i] = quit_loss(world.losses, custom, g, i, room)
+        walks.lost[i] = quit_loss(environment.losses, custom, g, i, room)
 
 
 @small_kernel
-def _note(world, i, j, bought):
+def _note(environment, i, j, bought):
     """Note what row i buys at base classifier j, unless it did before."""
-    n_codes = world.values.shape[1]
-    for t in range(j * world.n_parts, (j + 1) * world.n_parts):
-        leaf = t * n_codes + np.int64(world.codes[i, t])
-        for at in range(world.prices.start[leaf], world.prices.start[leaf + 1]):
-            item = world.prices.item[at]
+    n_codes = environment.values.shape[1]
+    for t in range(j * environment.n_parts, (j + 1) * environment.n_parts):
+        leaf = t * n_codes + np.int64(environment.codes[i, t])
+        for at in range(environment.prices.start[leaf], environment.prices.start[leaf + 1]):
+            item = environment.prices.item[at]
             bought[i, item] = min(bought[i, item], j)
 
 
 @kernel
-def _rest(world, custom, policy, i, j, g, ran, owned, stamp, bought, since, room):
+def _rest(environment, custom, policy, i, j, g, ran, owned, stamp, bought, since, room):
     """Loss and price of row i from base classifier j on, by the policy; g is used up."""
     n_base, steps = policy.shape[0], np.int64(0)
-    cell = cell_of(world.cells, g, ran)
+    cell = cell_of(environment.cells, g, ran)
     while j < n_base:
         action = policy[j, cell]
         if action == QUIT:
             break
         if action == EVAL:
-            answer(world, i, j, g)
-            steps += pay(world, i, j, owned, stamp, bought, since)
-            ran += world.cells.sizes[j]
-            cell = cell_of(world.cells, g, ran)
+            answer(environment, i, j, g)
+            steps += pay(environment, i, j, owned, stamp, bought, since)
+            ran += environment.cells.sizes[j]
+            cell = cell_of(environment.cells, g, ran)
         j += 1
-    return quit_loss(world.losses, custom, g, i, room), steps
+    return quit_loss(environment.losses, custom, g, i, room), steps
 
 
 @kernel
-def _visits(world, custom, policy, j, copies, walks, stamp, scratch):
+def _visits(environment, custom, policy, j, copies, walks, stamp, scratch):
     """What each action at base classifier j leads to, for all rows that come there.
 
     Returns the last stamp, or -1 at a bad reward.
@@ -136,25 +140,25 @@ def _visits(world, custom, policy, j, copies, walks, stamp, scratch):
         own, g, each = walks.taken[i, j], walks.g[i], walks.each[i]
         if own == EVAL:  # back to the state before it
             there[:] = 0
-            answer(world, i, j, there)
+            answer(environment, i, j, there)
             for k in range(n_columns):
                 g[k] -= there[k]
-            walks.ran[i] -= world.cells.sizes[j]
-        cell = cell_of(world.cells, g, walks.ran[i])
+            walks.ran[i] -= environment.cells.sizes[j]
+        cell = cell_of(environment.cells, g, walks.ran[i])
         walks.cells[i] = cell
-        each[QUIT, 0], each[QUIT, 1] = quit_loss(world.losses, custom, g, i, room), 0
+        each[QUIT, 0], each[QUIT, 1] = quit_loss(environment.losses, custom, g, i, room), 0
         for action in (EVAL, SKIP):
             stamp += 1
             steps, after = np.int64(0), walks.ran[i]
             set_scores(there, g)
             if action == EVAL:
-                answer(world, i, j, there)
-                steps = pay(world, i, j, owned, stamp, walks.bought[i], j)
-                after += world.cells.sizes[j]
+                answer(environment, i, j, there)
+                steps = pay(environment, i, j, owned, stamp, walks.bought[i], j)
+                after += environment.cells.sizes[j]
             end = walks.lost[i], walks.paid[i]
             if action != own:
                 at = (owned, stamp, walks.bought[i], j)
-                end = _rest(world, custom, policy, i, j + 1, there, after, *at, room)
+                end = _rest(environment, custom, policy, i, j + 1, there, after, *at, room)
             each[action, 0], each[action, 1] = end[0], steps + end[1]
         for action in range(N_ACTIONS):
             if each[action, 0] == WRONG:
@@ -189,13 +193,18 @@ def _decide(loss_step, beta_step, j, policy, walks):
 
 
 def _sweep(
-    world: World, plain: OneScore | None, custom, objective: Objective, policy, walks: Walks
+    environment: Environment,
+    plain: OneScore | None,
+    custom,
+    objective: Objective,
+    policy,
+    walks: Walks,
 ) -> np.ndarray:
     """Let each cell take its best action, from the last base classifier to the first."""
-    swept, stamp, scratch = policy.copy(), 0, scratch_for(world)
+    swept, stamp, scratch = policy.copy(), 0, scratch_for(environment)
     if plain is None:
         walks.bought[:] = NEVER
-        _first_walk(world, custom, policy, walks, scratch.room)
+        _first_walk(environment, custom, policy, walks, scratch.room)
     else:
         one = (walks.g[:, 0], walks.taken, walks.length, walks.lost, walks.paid)
         first_walk_of_one(plain, policy, *one)
@@ -204,7 +213,7 @@ def _sweep(
     for j in range(len(policy) - 1, -1, -1):
         walks.total[:] = 0
         if plain is None:
-            stamp = _visits(world, custom, swept, j, objective.copies, walks, stamp, scratch)
+            stamp = _visits(environment, custom, swept, j, objective.copies, walks, stamp, scratch)
             if stamp < 0:
                 raise BadReward
         else:
@@ -215,19 +224,23 @@ def _sweep(
 
 
 def descend(
-    world: World, custom: Callable | None, objective: Objective, start: np.ndarray, n_threads: int
+    environment: Environment,
+    custom: Callable | None,
+    objective: Objective,
+    start: np.ndarray,
+    n_threads: int,
 ) -> Learned:
     """Sweep until (8) falls no more."""
 
     def value(policy):
         ordered = policy if plain is None else blocked(policy)
-        sums = totals(world, plain, custom, ordered, objective.copies, n_threads)
+        sums = totals(environment, plain, custom, ordered, objective.copies, n_threads)
         return objective.value(*sums[:2])
 
-    walks, plain = _room(world), one_score(world)
+    walks, plain = _room(environment), one_score(environment)
     policy, history = start, [value(start)]
     while True:
-        swept = _sweep(world, plain, custom, objective, policy, walks)
+        swept = _sweep(environment, plain, custom, objective, policy, walks)
         after = value(swept)
         if not after < history[-1]:
             return Learned(policy, history[-1], np.array(history))

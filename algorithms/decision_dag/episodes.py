@@ -28,7 +28,7 @@ from .rewards import (
     N_ACTIONS,
     QUIT,
     WRONG,
-    World,
+    Environment,
     add_to_value,
     answer,
     best_action,
@@ -102,29 +102,29 @@ class BadReward(ValueError):
 
 
 @kernel
-def _follow(world, custom, policy, begin, end, lost, paid, wrong, scratch):
+def _follow(environment, custom, policy, begin, end, lost, paid, wrong, scratch):
     """Let rows follow a policy; write what each loses and pays, and whether it is an error."""
     g, room, owned, bought = scratch
     for i in range(begin, end):
-        set_scores(g, world.cells.initial)
+        set_scores(g, environment.cells.initial)
         ran, steps = np.int64(0), np.int64(0)
-        cell = cell_of(world.cells, g, ran)
+        cell = cell_of(environment.cells, g, ran)
         for j in range(policy.shape[0]):
             action = policy[j, cell]
             if action == QUIT:
                 break
             if action == EVAL:
-                answer(world, i, j, g)
-                steps += pay(world, i, j, owned, i, bought, 0)
-                ran += world.cells.sizes[j]
-                cell = cell_of(world.cells, g, ran)
-        lost[i] = quit_loss(world.losses, custom, g, i, room)
+                answer(environment, i, j, g)
+                steps += pay(environment, i, j, owned, i, bought, 0)
+                ran += environment.cells.sizes[j]
+                cell = cell_of(environment.cells, g, ran)
+        lost[i] = quit_loss(environment.losses, custom, g, i, room)
         paid[i] = steps
-        wrong[i] = is_error(world.losses, g, i)
+        wrong[i] = is_error(environment.losses, g, i)
 
 
 def totals(
-    world: World,
+    environment: Environment,
     plain: OneScore | None,
     custom: Callable | None,
     policy: NDArray[np.int8],
@@ -138,7 +138,7 @@ def totals(
     def follow(first):
         some = (policy, first, min(first + _ROWS, len(copies)), lost, paid, wrong)
         if plain is None:
-            _follow(world, custom, *some, scratch_for(world))
+            _follow(environment, custom, *some, scratch_for(environment))
         else:
             follow_one(plain, *some, np.empty((4, TOGETHER), dtype=np.int64))
 
@@ -165,8 +165,8 @@ def _choose(q, net, j, cell, exploration, draws):
 
 @kernel
 def _episodes(
-    world, custom, rows, q, net, beta_step, loss_step, rate, decay, exploration, off_policy, draws,
-    path, changes, scratch,
+    environment, custom, rows, q, net, beta_step, loss_step, rate, decay, exploration, off_policy,
+    draws, path, changes, scratch,
 ):  # fmt: skip
     """Run an episode for each of some rows, and bring the values up to date.
 
@@ -181,19 +181,19 @@ def _episodes(
     owned[:] = -1
     for e in range(rows.shape[0]):
         i = rows[e]
-        set_scores(g, world.cells.initial)
+        set_scores(g, environment.cells.initial)
         ran = np.int64(0)
-        j, cell = 0, cell_of(world.cells, g, ran)
+        j, cell = 0, cell_of(environment.cells, g, ran)
         action = _choose(q, net, j, cell, exploration, draws)
         value = value_of(q, net, j, cell, action)
         while action != QUIT:
             cells[j], actions[j] = cell, action
             paid = np.int64(0)
             if action == EVAL:
-                answer(world, i, j, g)
-                paid = pay(world, i, j, owned, e, bought, 0)
-                ran += world.cells.sizes[j]
-                cell = cell_of(world.cells, g, ran)
+                answer(environment, i, j, g)
+                paid = pay(environment, i, j, owned, e, bought, 0)
+                ran += environment.cells.sizes[j]
+                cell = cell_of(environment.cells, g, ran)
             action = _choose(q, net, j + 1, cell, exploration, draws)
             follows = value_of(q, net, j + 1, cell, action)
             best, back = follows, decay
@@ -204,7 +204,7 @@ def _episodes(
             decays[j] = back
             value = follows
             j += 1
-        lost = quit_loss(world.losses, custom, g, i, room)
+        lost = quit_loss(environment.losses, custom, g, i, room)
         if lost == WRONG:
             return np.int64(-1)
         n_steps += j + 1
@@ -217,7 +217,7 @@ def _episodes(
 
 
 def learn(
-    world: World,
+    environment: Environment,
     custom: Callable | None,
     objective: Objective,
     learning: Learning,
@@ -228,7 +228,7 @@ def learn(
 
     Parameters
     ----------
-    world : World
+    environment : Environment
     custom : None or compiled function
     objective : Objective
     learning : Learning
@@ -243,16 +243,18 @@ def learn(
     ------
     BadReward
     """
-    ends, n_base = np.cumsum(objective.copies), world.cells.n_base
+    ends, n_base = np.cumsum(objective.copies), environment.cells.n_base
     one_each = bool(np.all(objective.copies == 1))
-    plain = None if learning.gaussians else one_score(world)
+    plain = None if learning.gaussians else one_score(environment)
     if plain is None:
         net = no_gaussians(n_base) if learning.gaussians else None
-        q = np.zeros((n_base + 1, 1 if learning.gaussians else world.cells.n_cells, N_ACTIONS))
+        q = np.zeros(
+            (n_base + 1, 1 if learning.gaussians else environment.cells.n_cells, N_ACTIONS)
+        )
     else:
-        table = no_values(world.cells.n_cells, n_base)
+        table = no_values(environment.cells.n_cells, n_base)
     path, changes = np.empty((2, n_base + 1), dtype=np.int64), np.empty((2, n_base + 1))
-    scratch, rewards = scratch_for(world), np.empty(2)
+    scratch, rewards = scratch_for(environment), np.empty(2)
     best, least, value, history, n_steps = None, np.inf, np.inf, [], 0
     for k, first in enumerate(range(0, learning.n_episodes, learning.score_every)):
         n_now = min(learning.score_every, learning.n_episodes - first)
@@ -265,9 +267,9 @@ def learn(
         exploring = (learning.exploration / (k + 1), learning.off_policy, draws)
         if plain is None:
             n_now = _episodes(
-                world, custom, rows, q, net, *steps, *exploring, path, changes, scratch
+                environment, custom, rows, q, net, *steps, *exploring, path, changes, scratch
             )
-            policy = np.empty((n_base, world.cells.n_cells), dtype=np.int8)
+            policy = np.empty((n_base, environment.cells.n_cells), dtype=np.int8)
             greedy(q, net, policy)
         else:
             n_now = episodes_of_one(plain, rows, table, *steps, *exploring, path, changes, rewards)
@@ -276,7 +278,7 @@ def learn(
         if n_now < 0:
             raise BadReward
         n_steps += n_now
-        lost, paid, wrong = totals(world, plain, custom, policy, objective.copies, n_threads)
+        lost, paid, wrong = totals(environment, plain, custom, policy, objective.copies, n_threads)
         history.append(objective.value(lost, paid))
         score = float(wrong) if learning.by_errors else history[-1]
         if score < least:

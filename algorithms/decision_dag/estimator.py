@@ -33,7 +33,7 @@ from ..estimators.parameters import (
 )
 from ..estimators.threads import threads_of
 from ..estimators.validation import validate_data
-from ..exits.fitted_trees import Responses
+from ..exits.fitted_trees import FittedTrees
 from ..exits.prices import PRICED, PRICED_CLASSES, PRICES, PricedTrees, check_tree_cost
 from ..validation.prices import column_labels
 from .base_classifiers import base_classifiers, by_leaf, leaf_codes, leaves_of, nothing, one_each
@@ -44,7 +44,7 @@ from .rewards import (
     GAUSSIAN_CELLS,
     LARGEST_LOSS,
     Cells,
-    World,
+    Environment,
     bins_for,
     loss_exponent,
     losses,
@@ -262,7 +262,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         weight = float(options["negative_weight"])
         exponent = loss_exponent(kind, int(copies.sum()), weight)
         prices, price_exponent = self._training_prices(base, leaves, priced, options["tree_cost"])
-        world = World(
+        environment = Environment(
             codes, leaves.values, base.n_parts, dag.cells,
             losses(kind, label, base.unit, exponent, weight), prices,
         )  # fmt: skip
@@ -275,7 +275,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
             int(copies.sum()),
         )
         try:
-            learned = self._solve(world, custom, objective, options)
+            learned = self._solve(environment, custom, objective, options)
         except BadReward:
             raise ValueError(
                 "reward must give numbers (not NaN) of at most "
@@ -284,7 +284,9 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         self.objective_, self.history_ = learned.objective, learned.history
         self._set_up(responses, base, learned.policy)
 
-    def _solve(self, world: World, custom, objective: Objective, options: dict) -> Learned:
+    def _solve(
+        self, environment: Environment, custom, objective: Objective, options: dict
+    ) -> Learned:
         n_threads = options["n_threads"]
         learned = None
         if options["solver"] == "sarsa" or options["start"] == "sarsa":
@@ -300,14 +302,14 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
                 options["value_function"] == "gaussians",
             )
             rng = np.random.default_rng(self._seed())
-            learned = learn(world, custom, objective, learning, rng, n_threads)
+            learned = learn(environment, custom, objective, learning, rng, n_threads)
         if options["solver"] == "sarsa":
             return learned
-        shape = (world.cells.n_base, world.cells.n_cells)
+        shape = (environment.cells.n_base, environment.cells.n_cells)
         start = np.full(shape, EVAL, dtype=np.int8) if learned is None else learned.policy
-        return descend(world, custom, objective, start, n_threads)
+        return descend(environment, custom, objective, start, n_threads)
 
-    def _be_constant(self, responses: Responses) -> None:
+    def _be_constant(self, responses: FittedTrees) -> None:
         """Predict the only class for all rows, without any base classifier; say so."""
         warnings.warn(
             f"y is constant ({self.classes_.tolist()[0]!r}): the model predicts it for every row.",
@@ -340,7 +342,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         running = self.normalisation == "running"
         return Cells(base.initial, base.sizes, n_columns > 1, n_bins, running)
 
-    def _training_prices(self, base, leaves, priced: Responses, tree_cost: float):
+    def _training_prices(self, base, leaves, priced: FittedTrees, tree_cost: float):
         """What training charges: this estimator's own prices if it has any, or 1 for each."""
         if all(getattr(self, name) is None for name in PRICES):
             return one_each(base, leaves), 0
@@ -350,7 +352,7 @@ class DecisionDAGEstimator(SavedDAG, PricedTrees, BaseEstimator):
         )
         return by_leaf(base, leaves, self._price_list(meter), per_split, tree_cost)
 
-    def _set_up(self, responses: Responses, base, policy: np.ndarray) -> None:
+    def _set_up(self, responses: FittedTrees, base, policy: np.ndarray) -> None:
         """Take over a policy."""
         self._dag_ = DecisionDAG(base, self._cells(base), policy)
         self._responses_ = responses

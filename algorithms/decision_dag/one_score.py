@@ -23,8 +23,8 @@ from .rewards import (
     QUIT,
     SKIP,
     SPAN_BITS,
+    Environment,
     Losses,
-    World,
     is_error_of_score,
     loss_of_score,
 )
@@ -79,17 +79,17 @@ class OneScore(NamedTuple):
     losses: Losses
 
 
-def one_score(world: World) -> OneScore | None:
-    """Give a world in this form; None if it has none."""
-    cells, prices = world.cells, world.prices
-    plain = len(cells.initial) == 1 and world.n_parts == 1 and not cells.running
+def one_score(environment: Environment) -> OneScore | None:
+    """Give an environment in this form; None if it has none."""
+    cells, prices = environment.cells, environment.prices
+    plain = len(cells.initial) == 1 and environment.n_parts == 1 and not cells.running
     uniform = len(prices.price) == 0 and np.ptp(prices.each) == 0
-    if not plain or not uniform or world.losses.kind == CUSTOM:
+    if not plain or not uniform or environment.losses.kind == CUSTOM:
         return None
-    values = np.ascontiguousarray(world.values[:, :, 0])
+    values = np.ascontiguousarray(environment.values[:, :, 0])
     initial, price = int(cells.initial[0]), int(prices.each[0, 0])
-    leaves = packed(world.codes, len(values[0]))
-    return OneScore(leaves, values, initial, cells.n_bins, price, world.losses)
+    leaves = packed(environment.codes, len(values[0]))
+    return OneScore(leaves, values, initial, cells.n_bins, price, environment.losses)
 
 
 @small_kernel
@@ -100,7 +100,7 @@ def _bin(f, n_bins):
 
 @kernel
 def follow_one(
-    world: OneScore,
+    environment: OneScore,
     policy: NDArray[np.int8],
     begin: int,
     end: int,
@@ -114,7 +114,7 @@ def follow_one(
     Rows go side by side from one base classifier to the next: where one is sent is known late, and
     meanwhile the processor is at work on the others.
     """
-    leaves, values, n_bins = world.leaves, world.values, world.n_bins
+    leaves, values, n_bins = environment.leaves, environment.values, environment.n_bins
     n_base = values.shape[0]
     waiting, f, first, n_evaluated = places[0], places[1], places[2], places[3]
     for start in range(begin, end, TOGETHER):
@@ -138,10 +138,10 @@ def follow_one(
                 break
         for r in range(n_rows):
             i = start + r
-            score = f[r] - _HALF + world.initial
-            lost[i] = loss_of_score(world.losses, score, i)
-            paid[i] = n_evaluated[r] * world.price
-            wrong[i] = is_error_of_score(world.losses, score, i)
+            score = f[r] - _HALF + environment.initial
+            lost[i] = loss_of_score(environment.losses, score, i)
+            paid[i] = n_evaluated[r] * environment.price
+            wrong[i] = is_error_of_score(environment.losses, score, i)
 
 
 class Table(NamedTuple):
@@ -196,7 +196,7 @@ def _best_action(flat, place):
 
 @kernel
 def episodes_of_one(
-    world: OneScore,
+    environment: OneScore,
     rows: Any,
     table: Table,
     beta_step: float,
@@ -211,17 +211,17 @@ def episodes_of_one(
     rewards: NDArray[np.float64],
 ) -> int:
     """As ``_episodes`` of :mod:`algorithms.decision_dag.episodes`; keeps the policy up to date."""
-    leaves, values, n_bins = world.leaves, world.values, world.n_bins
+    leaves, values, n_bins = environment.leaves, environment.values, environment.n_bins
     flat, policy, n_base = table.q, table.policy, values.shape[0]
     places, actions, deltas, decays = path[0], path[1], changes[0], changes[1]
-    rewards[EVAL], rewards[SKIP] = -(beta_step * np.float64(world.price)), 0.0
+    rewards[EVAL], rewards[SKIP] = -(beta_step * np.float64(environment.price)), 0.0
     start = _bin(_HALF, n_bins) << _SHIFT
     n_steps = np.int64(0)
     for e in range(rows.shape[0]):
         i = rows[e]
         coming = rows[min(e + 1, rows.shape[0] - 1)]
         prefetch(leaves.words, coming * leaves.words.shape[1])
-        prefetch(world.losses.label, coming)
+        prefetch(environment.losses.label, coming)
         f, j = _HALF, 0
         place = start
         reward = value = 0.0
@@ -250,7 +250,7 @@ def episodes_of_one(
             reward = rewards[action]
             j += 1
             place = _of_step(j, n_bins) + (_bin(f, n_bins) << _SHIFT)
-        lost = loss_of_score(world.losses, f - _HALF + world.initial, i)
+        lost = loss_of_score(environment.losses, f - _HALF + environment.initial, i)
         n_steps += j + 1
         back = -(loss_step * np.float64(lost)) - value
         flat[places[j] * N_ACTIONS + QUIT] += rate * back
@@ -280,7 +280,7 @@ def _rest(leaves, values, n_bins, policy, i, j, f):
 
 @kernel
 def first_walk_of_one(
-    world: OneScore,
+    environment: OneScore,
     policy: NDArray[np.int8],
     f: NDArray[np.int64],
     taken: NDArray[np.int8],
@@ -292,7 +292,7 @@ def first_walk_of_one(
     n_rows, n_base = taken.shape
     for i in range(n_rows):
         f[i], length[i], paid[i] = _HALF, n_base, 0
-        cell = _bin(_HALF, world.n_bins)
+        cell = _bin(_HALF, environment.n_bins)
         for j in range(n_base):
             action = policy[j, cell]
             taken[i, j] = action
@@ -300,14 +300,14 @@ def first_walk_of_one(
                 length[i] = j
                 break
             if action == EVAL:
-                f[i] += world.values[j, _leaf(world.leaves, i, j)]
-                cell = _bin(f[i], world.n_bins)
-        lost[i] = loss_of_score(world.losses, f[i] - _HALF + world.initial, i)
+                f[i] += environment.values[j, _leaf(environment.leaves, i, j)]
+                cell = _bin(f[i], environment.n_bins)
+        lost[i] = loss_of_score(environment.losses, f[i] - _HALF + environment.initial, i)
 
 
 @kernel
 def visits_of_one(
-    world: OneScore,
+    environment: OneScore,
     policy: NDArray[np.int8],
     j: int,
     copies: NDArray[np.int64],
@@ -321,7 +321,7 @@ def visits_of_one(
     total: NDArray[np.int64],
 ) -> None:
     """What each action at base classifier j leads to, for all rows that come there."""
-    leaves, values, n_bins = world.leaves, world.values, world.n_bins
+    leaves, values, n_bins = environment.leaves, environment.values, environment.n_bins
     for i in range(length.shape[0]):
         if length[i] < j:
             continue
@@ -330,18 +330,20 @@ def visits_of_one(
             f[i] -= vote
         cell = _bin(f[i], n_bins)
         cells[i] = cell
-        each[i, QUIT, 0] = loss_of_score(world.losses, f[i] - _HALF + world.initial, i)
+        each[i, QUIT, 0] = loss_of_score(environment.losses, f[i] - _HALF + environment.initial, i)
         each[i, QUIT, 1] = 0
         for action in (EVAL, SKIP):
-            before = world.price if action == EVAL else np.int64(0)
+            before = environment.price if action == EVAL else np.int64(0)
             if action == own:
                 each[i, action, 0] = lost[i]
                 each[i, action, 1] = before + paid[i]
                 continue
             start = f[i] + vote if action == EVAL else f[i]
             end, n_evaluated = _rest(leaves, values, n_bins, policy, i, j + 1, start)
-            each[i, action, 0] = loss_of_score(world.losses, end - _HALF + world.initial, i)
-            each[i, action, 1] = before + n_evaluated * world.price
+            each[i, action, 0] = loss_of_score(
+                environment.losses, end - _HALF + environment.initial, i
+            )
+            each[i, action, 1] = before + n_evaluated * environment.price
         for action in range(N_ACTIONS):
             total[cell, action, 0] += copies[i] * each[i, action, 0]
             total[cell, action, 1] += copies[i] * each[i, action, 1]

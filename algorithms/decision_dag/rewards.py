@@ -71,7 +71,7 @@ class Cells(NamedTuple):
         return self.n_bins * (len(self.initial) if self.margin else 1)
 
 
-class World(NamedTuple):
+class Environment(NamedTuple):
     """What the rows of a training set meet."""
 
     # (n_samples, n_trees) unsigned: leaf of each row in each tree. A base classifier has
@@ -120,9 +120,9 @@ class Scratch(NamedTuple):
     bought: np.ndarray  # (n_items,) int32: :data:`NEVER`
 
 
-def scratch_for(world: World) -> Scratch:
+def scratch_for(environment: Environment) -> Scratch:
     """Memory for one row; nothing is owned."""
-    n_columns, n_items = len(world.cells.initial), len(world.prices.price)
+    n_columns, n_items = len(environment.cells.initial), len(environment.prices.price)
     return Scratch(
         np.empty(n_columns, dtype=np.int64),
         np.empty(n_columns),
@@ -221,17 +221,17 @@ def quit_loss(
 
 
 @small_kernel
-def answer(world: World, i: int, j: int, g: NDArray[np.int64]) -> None:
+def answer(environment: Environment, i: int, j: int, g: NDArray[np.int64]) -> None:
     """Add what base classifier j answers to row i."""
-    for t in range(j * world.n_parts, (j + 1) * world.n_parts):
-        code = world.codes[i, t]
+    for t in range(j * environment.n_parts, (j + 1) * environment.n_parts):
+        code = environment.codes[i, t]
         for k in range(g.shape[0]):
-            g[k] += world.values[t, code, k]
+            g[k] += environment.values[t, code, k]
 
 
 @small_kernel
 def pay(
-    world: World,
+    environment: Environment,
     i: int,
     j: int,
     owned: NDArray[np.int64],
@@ -249,10 +249,10 @@ def pay(
     since : int64
         What was bought before it is owned, too.
     """
-    prices, n_codes = world.prices, world.values.shape[1]
+    prices, n_codes = environment.prices, environment.values.shape[1]
     steps = np.int64(0)
-    for t in range(j * world.n_parts, (j + 1) * world.n_parts):
-        code = np.int64(world.codes[i, t])
+    for t in range(j * environment.n_parts, (j + 1) * environment.n_parts):
+        code = np.int64(environment.codes[i, t])
         steps += prices.each[t, code]
         leaf = t * n_codes + code
         for at in range(prices.start[leaf], prices.start[leaf + 1]):

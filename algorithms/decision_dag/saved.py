@@ -21,7 +21,7 @@ from ..estimators.files import (
     whole_number,
 )
 from ..estimators.parameters import checked_parameters
-from ..exits.fitted_trees import responses_of
+from ..exits.fitted_trees import fitted_trees_of
 from ..interop.files import checked_meter, stored_meter
 from ..interop.forest import MeteredForest
 from ..interop.nodes import ClassLink
@@ -93,7 +93,7 @@ class SavedDAG(SavedModel):
         if not np.all(np.isfinite([self.objective_, *self.history_])):
             raise ValueError("its objectives must be finite")
         policy = arrays["policy"]
-        self._set_up(responses_of(meter), base, policy)
+        self._set_up(fitted_trees_of(meter), base, policy)
         wanted = (base.n_base, self._dag_.cells.n_cells)
         if policy.shape != wanted or np.any(policy < 0) or np.any(policy >= N_ACTIONS):
             raise ValueError(

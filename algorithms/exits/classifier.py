@@ -28,7 +28,7 @@ from ..metrics import query_starts
 from ..validation.types import FeatureCosts
 from .exit_rules import ranks_by_exit
 from .files import SavedCascade
-from .fitted_trees import Responses
+from .fitted_trees import FittedTrees
 from .hard_cascade import Exits, HardCascade
 from .prices import THRESHOLDS, PricedTrees
 
@@ -94,7 +94,7 @@ class CascadeClassifier(SavedCascade, PricedTrees, ScoredInFull, ClassifierMixin
         return X, y, np.where(encoded == 1, 1.0, -1.0), weights
 
     def _set_up(
-        self, responses: Responses, coef, intercept, thresholds, final_threshold=0.0
+        self, responses: FittedTrees, coef, intercept, thresholds, final_threshold=0.0
     ) -> None:
         """Take over a cascade; a ValueError says what no fit can have left."""
         self._hard_ = HardCascade(responses, coef, intercept, thresholds, final_threshold)

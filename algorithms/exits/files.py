@@ -33,7 +33,7 @@ from ..interop.files import checked_meter, stored_meter
 from ..interop.forest import MeteredForest
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from ..validation.types import StrPath
-from .fitted_trees import Responses, responses_of
+from .fitted_trees import FittedTrees, fitted_trees_of
 
 LARGEST_SCORE = np.finfo(np.float64).max / 4
 
@@ -93,13 +93,13 @@ class SavedCascade(SavedModel):
                 raise ValueError(f"{name} in its header must be a finite number")
             setattr(self, f"{name}_", number)
         self._restore_trees(meter)
-        self._restore_stages(responses_of(meter), arrays)
+        self._restore_stages(fitted_trees_of(meter), arrays)
 
     def _restore_trees(self, meter: MeteredForest) -> None:
         """Take over the trees: fitted again, the cascade takes the same."""
         self.estimator = self.estimator_ = meter
 
-    def _restore_stages(self, responses: Responses, arrays: dict[str, np.ndarray]) -> None:
+    def _restore_stages(self, responses: FittedTrees, arrays: dict[str, np.ndarray]) -> None:
         """Take over what the stages make of the trees."""
         coef, intercept = arrays["coef"], arrays["intercept"]
         self._set_up(responses, coef, intercept, arrays["thresholds"])

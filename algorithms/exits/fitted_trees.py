@@ -1,8 +1,8 @@
 """The trees that a cascade is made of, fitted or taken as they are: any fitted additive model.
 
-:func:`responses_of` reads boosted trees and boosted stumps of this package, and forests of
+:func:`fitted_trees_of` reads boosted trees and boosted stumps of this package, and forests of
 LightGBM, CatBoost and scikit-learn. **A new kind of model joins** by one branch there that fills in
-:class:`Responses`: trees as a :class:`algorithms.trees.forest.Forest`, and a meter, which is a
+:class:`FittedTrees`: trees as a :class:`algorithms.trees.forest.Forest`, and a meter, which is a
 :class:`algorithms.cost_meter.trees.MeteredTrees` and knows prices and how rows are checked. What is
 no forest of our own becomes both as an :class:`algorithms.interop.MeteredForest`, as the stumps do
 here.
@@ -36,7 +36,7 @@ from ..trees.forest import Forest
 from ..validation.prices import by_place, take_column_numbers
 
 
-class Responses(NamedTuple):
+class FittedTrees(NamedTuple):
     """A fitted additive model: rounds of trees whose leaf values add up to scores."""
 
     name: str  # What to call the model in messages
@@ -87,7 +87,7 @@ class Responses(NamedTuple):
         return self.meter._walk_until(X, prices, rounds * self.n_columns)
 
 
-def check_classes(responses: Responses, classes: np.ndarray) -> None:
+def check_classes(responses: FittedTrees, classes: np.ndarray) -> None:
     """Refuse a classifier that was fitted to tell other classes than those of the rows."""
     if responses.link is None:
         return
@@ -105,7 +105,7 @@ def check_classes(responses: Responses, classes: np.ndarray) -> None:
         )
 
 
-def responses_of(model: object) -> Responses:
+def fitted_trees_of(model: object) -> FittedTrees:
     """Read a fitted model as it is now."""
     if isinstance(model, BoostedTrees):
         return _of_boosted_trees(model)
@@ -127,7 +127,7 @@ def responses_of(model: object) -> Responses:
     )
 
 
-def _of_boosted_trees(model: BoostedTrees) -> Responses:
+def _of_boosted_trees(model: BoostedTrees) -> FittedTrees:
     check_is_fitted(model)
     refuse_sets(model.trees_, "A model around others")
     link = None
@@ -135,7 +135,7 @@ def _of_boosted_trees(model: BoostedTrees) -> Responses:
         link = ClassLink(
             model.classes_, "logistic" if len(model.initial_scores_) == 1 else "multinomial"
         )
-    return Responses(
+    return FittedTrees(
         type(model).__name__,
         model.trees_,
         model._contributions,
@@ -145,8 +145,8 @@ def _of_boosted_trees(model: BoostedTrees) -> Responses:
     )
 
 
-def _of_forest(meter: MeteredForest) -> Responses:
-    return Responses(
+def _of_forest(meter: MeteredForest) -> FittedTrees:
+    return FittedTrees(
         f"the {meter.library} model",
         meter._scored,
         meter._scored.value,
@@ -207,7 +207,7 @@ def _hamming_trees(model: AdaBoostMH) -> list[Tree]:
 
 def fit_trees(
     estimator: object, X: ArrayLike, y: ArrayLike, signs: np.ndarray, weights: ArrayLike | None
-) -> tuple[object, Responses]:
+) -> tuple[object, FittedTrees]:
     """Trees of an estimator: fitted anew if they are this package's, else as they are."""
     if estimator is None:
         estimator = GBRTRegressor(max_leaves=None, max_depth=4, growth="breadth_first")
@@ -221,7 +221,7 @@ def fit_trees(
             fitted.fit(X, target, sample_weight=weights)
     else:
         fitted = estimator
-    responses = responses_of(fitted)
+    responses = fitted_trees_of(fitted)
     if responses.n_columns != 1:
         raise ValueError(
             f"estimator must give one score to each row; {responses.name} gives "

@@ -32,7 +32,7 @@ from ..trees.tiles import (
     tiled_forest,
     weigh_tiles,
 )
-from .fitted_trees import Responses
+from .fitted_trees import FittedTrees
 
 if TYPE_CHECKING:
     from ..cost_meter.trees import MeteredTrees
@@ -45,7 +45,7 @@ _FULL_ENOUGH = 0.75  # share of remaining rows below which tiles are packed anew
 class Stages(NamedTuple):
     """An additive model cut into stages."""
 
-    responses: Responses
+    responses: FittedTrees
     stops: np.ndarray  # (n_stages,) int64: rounds evaluated after each stage; the last are all
     tiled: TiledForest | None  # None if a tree is too large for tiles
     # (n_trees, n_scores) float64, or None: what each tree's answer is multiplied by for each score;
@@ -53,7 +53,7 @@ class Stages(NamedTuple):
     weights: np.ndarray | None = None
 
 
-def stages_of(responses: Responses, stops: list[int]) -> Stages:
+def stages_of(responses: FittedTrees, stops: list[int]) -> Stages:
     """Cut a model into stages."""
     bounds = [0, *stops, responses.n_rounds + 1]
     if any(a >= b for a, b in itertools.pairwise(bounds)):  # kernels would follow
@@ -65,7 +65,7 @@ def stages_of(responses: Responses, stops: list[int]) -> Stages:
     return Stages(responses, rounds, tiled_forest(responses.forest, responses.contributions, trees))
 
 
-def weighted_stages(responses: Responses, stops: list[int], weights: np.ndarray) -> Stages:
+def weighted_stages(responses: FittedTrees, stops: list[int], weights: np.ndarray) -> Stages:
     """Cut a model into stages that each have a score of their own, of all trees so far."""
     tiled = tiled_forest(responses.forest, responses.contributions, stops)
     weights = np.ascontiguousarray(weights)
@@ -302,7 +302,7 @@ def check_thresholds(thresholds: np.ndarray) -> None:
         raise ValueError("thresholds of a cascade must not be missing (NaN)")
 
 
-def ordered(responses: Responses, order: np.ndarray) -> Responses:
+def ordered(responses: FittedTrees, order: np.ndarray) -> FittedTrees:
     """Some trees of a model in another order, without what is there before the first."""
     forest = responses.forest.take(order)
     meter = copy.copy(responses.meter)
@@ -317,7 +317,7 @@ class HardCascade:
 
     def __init__(
         self,
-        responses: Responses,
+        responses: FittedTrees,
         weights: NDArray[np.float64],
         constants: NDArray[np.float64],
         thresholds: NDArray[np.float64],

@@ -31,7 +31,7 @@ from ..estimators.parameters import (
 from ..estimators.threads import threads_elsewhere
 from ..validation.prices import column_labels, take_column_numbers
 from ..validation.types import AcquiredFeatures, FeatureCosts
-from .fitted_trees import Responses
+from .fitted_trees import FittedTrees
 
 if TYPE_CHECKING:
     from ..cost_meter.trees import MeteredTrees
@@ -119,7 +119,7 @@ POSITIVE_WEIGHT = number(
 class PricedTrees:
     """The prices of such an estimator, where it has any, and else those of the trees; a mixin."""
 
-    def _priced(self, responses: Responses) -> Responses:
+    def _priced(self, responses: FittedTrees) -> FittedTrees:
         """Put this estimator's prices, where it has any, in the place of the trees' own."""
         meter = copy.copy(responses.meter)
         meter.n_threads, meter.n_jobs = threads_elsewhere(self), None

@@ -12,7 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..decision_dag.estimator import DecisionDAGEstimator
 from ..decision_dag.rewards import EVAL, SKIP, Cells
 from ..exits.classifier import CascadeClassifier
-from ..exits.fitted_trees import Responses, responses_of
+from ..exits.fitted_trees import FittedTrees, fitted_trees_of
 from ..exits.hard_cascade import Exits
 from ..trees.forest import Forest
 
@@ -93,7 +93,7 @@ def detector_of(model: object) -> Detector:
         return _of_cascade(copy.copy(model))
     if isinstance(model, DecisionDAGEstimator):
         return _of_dag(copy.copy(model))
-    responses = responses_of(model)
+    responses = fitted_trees_of(model)
     _check_one_score(responses)
     votes = votes_of(responses)
     n_stumps = len(votes.feature)
@@ -150,7 +150,7 @@ def jumps(policy: np.ndarray) -> np.ndarray:
     return jump
 
 
-def _check_one_score(responses: Responses) -> None:
+def _check_one_score(responses: FittedTrees) -> None:
     """Refuse a model of several scores, or of one class."""
     if responses.n_columns != 1:
         raise ValueError(
@@ -190,7 +190,7 @@ def running_sum(table: StageTable, split: np.ndarray) -> RunningSum | None:
     return RunningSum(table.vote, begin, threshold, stage, np.cumsum(split))
 
 
-def votes_of(responses: Responses) -> Votes:
+def votes_of(responses: FittedTrees) -> Votes:
     """Read the stumps of an additive model with one score; refuse deeper trees (ValueError)."""
     forest = responses.forest
     roots, sizes = forest.tree[:-1], np.diff(forest.tree)
@@ -207,7 +207,7 @@ def votes_of(responses: Responses) -> Votes:
     return Votes(feature, cut, responses.contributions[leaf], leaf, split)
 
 
-def _cuts(responses: Responses, forest: Forest, roots: np.ndarray) -> np.ndarray:
+def _cuts(responses: FittedTrees, forest: Forest, roots: np.ndarray) -> np.ndarray:
     """Lowest byte above each root's threshold, as the model sees bytes; (n_trees,) int64."""
     feature = np.maximum(forest.feature[roots], 0)
     used, place = np.unique(feature, return_inverse=True)

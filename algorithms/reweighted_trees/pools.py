@@ -34,7 +34,7 @@ from ..estimators.parameters import Parameter, checked_parameters, shown
 from ..estimators.threads import threads_of
 from ..estimators.validation import validate_data
 from ..exits.classifier import CascadeClassifier
-from ..exits.fitted_trees import Responses, check_classes, fit_trees
+from ..exits.fitted_trees import FittedTrees, check_classes, fit_trees
 from ..exits.prices import ESTIMATOR
 from ..forest_costs import staged_bill
 from ..gbrt import GBRTRegressor
@@ -67,7 +67,7 @@ class TreePools:
     """Fitted trees, and the stage that each belongs to."""
 
     fitted: tuple  # What the trees are from
-    responses: Responses  # All trees, with leaf values before any learning rate
+    responses: FittedTrees  # All trees, with leaf values before any learning rate
     stages: np.ndarray  # (n_trees,) int64: stage of each tree, from 0; `n_stages`: of none
     n_stages: int
 
@@ -243,12 +243,12 @@ def assign_pools(model: object, stages: ArrayLike, n_stages: int) -> TreePools:
     return TreePools((model,), responses, stages.astype(np.int64), int(n_stages))
 
 
-def _read(model) -> Responses:
+def _read(model) -> FittedTrees:
     """A fitted model's trees, with leaf values before any learning rate."""
     return fit_trees(FrozenEstimator(model), None, None, None, None)[1]
 
 
-def _joined(models: Sequence, parts: Sequence[Responses]) -> TreePools:
+def _joined(models: Sequence, parts: Sequence[FittedTrees]) -> TreePools:
     """Put pools one after the other."""
     last = parts[-1]
     for part in parts:
@@ -262,12 +262,12 @@ def _joined(models: Sequence, parts: Sequence[Responses]) -> TreePools:
     return TreePools(tuple(models), _with_forest(last, forest), stages, len(parts))
 
 
-def _as_seen(responses: Responses):
+def _as_seen(responses: FittedTrees):
     """How a model's rows are compared with thresholds; None: as they are."""
     return getattr(responses.meter, "_as_seen", None)
 
 
-def _with_forest(responses: Responses, forest) -> Responses:
+def _with_forest(responses: FittedTrees, forest) -> FittedTrees:
     """Put other trees in the place of a model's own, also for its bills."""
     meter = copy.copy(responses.meter)
     meter.trees_ = forest
@@ -392,7 +392,7 @@ class PooledCascade(CascadeClassifier):
         coef[pools[mine], mine] = weights[mine]
         self._set_up(responses, coef, constants, thresholds)
 
-    def _pooled_trees(self, X, y, signs, weights, limits) -> tuple[list, Responses, np.ndarray]:
+    def _pooled_trees(self, X, y, signs, weights, limits) -> tuple[list, FittedTrees, np.ndarray]:
         """Fit trees for each stage, or share fitted ones out; pools stay as they are given."""
         if isinstance(self.estimator, TreePools):
             given = self.estimator

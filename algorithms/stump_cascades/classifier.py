@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ..estimators.parameters import Parameter
 from ..exits.classifier import CascadeClassifier
 from ..exits.files import LARGEST_SCORE, largest_answers
-from ..exits.fitted_trees import Responses, responses_of
+from ..exits.fitted_trees import FittedTrees, fitted_trees_of
 from ..exits.hard_cascade import Exits, HardCascade, check_thresholds, ordered, stages_of, walk
 from ..interop.forest import MeteredForest
 from ..interop.nodes import AS_SEEN, Leaf, Split, Tree
@@ -74,12 +74,12 @@ class StumpCascade(CascadeClassifier):
         )
     }
 
-    def _responses(self, stumps: list[Stump]) -> Responses:
+    def _responses(self, stumps: list[Stump]) -> FittedTrees:
         """Stumps as a model; wrong prices are refused."""
         names = getattr(self, "feature_names_in_", None)
         meter = forest_of(stumps, self.n_features_in_, names)
         take_column_numbers(meter, self)
-        responses = responses_of(meter)
+        responses = fitted_trees_of(meter)
         self._priced(responses)
         return responses
 
@@ -97,7 +97,7 @@ class CumulativeCascade(HardCascade):
 
     def __init__(
         self,
-        responses: Responses,
+        responses: FittedTrees,
         order: np.ndarray,
         initial_score: float,
         thresholds: np.ndarray,

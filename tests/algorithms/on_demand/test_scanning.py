@@ -10,7 +10,7 @@ from sklearn.frozen import FrozenEstimator
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.bourdev_cascade import BourdevCascadeClassifier
 from algorithms.decision_dag.rewards import QUIT, SKIP, Cells, cell_of
-from algorithms.exits.fitted_trees import responses_of
+from algorithms.exits.fitted_trees import fitted_trees_of
 from algorithms.fcboost import FCBoostClassifier
 from algorithms.gbrt import GBRTClassifier
 from algorithms.mddag import MDDAGClassifier
@@ -45,7 +45,7 @@ def in_stages(boosted, coef, intercept, thresholds):
     """A cascade with these weights of each stump at each stage."""
     model = RaykarCascadeClassifier(FrozenEstimator(boosted))
     model.classes_, model.n_features_in_ = boosted.classes_, boosted.n_features_in_
-    model._set_up(responses_of(boosted), coef, np.array(intercept), np.array(thresholds))
+    model._set_up(fitted_trees_of(boosted), coef, np.array(intercept), np.array(thresholds))
     return model
 
 
