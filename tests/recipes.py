@@ -13,37 +13,34 @@ ROOT = Path(__file__).parents[1]
 class Recipe(NamedTuple):
     """What a section of CONTRIBUTING.md adds.
 
-    `files` are its blocks of Python by the path that the text names last before each, `place` and
-    `diff` the file and the lines of its registration.
+    `files` are its blocks of Python by the path that the text names last before each, `changes`
+    the files that it changes and the lines.
     """
 
     files: dict[str, str]
-    place: str
-    diff: str
+    changes: list[tuple[str, str]]
 
 
 def recipe(heading: str) -> Recipe:
     """Read the section under a heading."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
-    blocks, seen = {"python": [], "diff": []}, 0
+    blocks, seen, path = {"python": [], "diff": []}, 0, ""
     for block in re.finditer(r"```(python|diff)\n(.*?)```", section, re.DOTALL):
-        path = re.findall(r"`((?:algorithms|datasets|experiments|reference|tests)/[\w/]+\.py|"
-                          r"reference/)`", section[seen : block.start()])[-1]  # fmt: skip
+        named = re.findall(r"`((?:algorithms|benchmarks|datasets|experiments|reference|tests)/"
+                           r"[\w/]+\.py|reference/)`", section[seen : block.start()])  # fmt: skip
+        path = named[-1] if named else path
         blocks[block[1]].append((path, block[2]))
         seen = block.end()
-    ((place, diff),) = blocks["diff"]
-    assert len(blocks["python"]) == 2
-    return Recipe(dict(blocks["python"]), place, diff)
+    return Recipe(dict(blocks["python"]), blocks["diff"])
 
 
-def registered(source: str, diff: str) -> str:
-    """Apply a diff of one added line, which must fit at exactly one place."""
-    lines = diff.splitlines()
-    assert sorted(line[0] for line in lines) == [" "] * (len(lines) - 1) + ["+"]
-    before = "".join(f"{line[1:]}\n" for line in lines if line[0] == " ")
-    assert source.count(before) == 1
-    return source.replace(before, "".join(f"{line[1:]}\n" for line in lines))
+def changed(source: str, diff: str) -> str:
+    """Apply a diff, which must fit at exactly one place."""
+    lines = [(line[:1] or " ", f"{line[1:]}\n") for line in diff.splitlines()]
+    before = "".join(text for mark, text in lines if mark in " -")
+    assert source.count(before) == 1, before
+    return source.replace(before, "".join(text for mark, text in lines if mark in " +"))
 
 
 def copy_with(recipe: Recipe, tree: Path, *folders: str) -> None:
@@ -57,5 +54,6 @@ def copy_with(recipe: Recipe, tree: Path, *folders: str) -> None:
     for path, text in recipe.files.items():
         assert not (tree / path).exists()
         (tree / path).write_text(text, encoding="utf-8")
-    place = tree / recipe.place
-    place.write_text(registered(place.read_text("utf-8"), recipe.diff), encoding="utf-8")
+    for path, diff in recipe.changes:
+        place = tree / path
+        place.write_text(changed(place.read_text("utf-8"), diff), encoding="utf-8")

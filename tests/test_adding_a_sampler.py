@@ -10,10 +10,9 @@ import importlib
 import numpy as np
 import pytest
 
-import algorithms.registry.registered
 from algorithms import feature_sampling as samplers
 from algorithms.adaboost_mh import AdaBoostMH
-from tests.recipes import ROOT, recipe, registered
+from tests.recipes import ROOT, changed, recipe
 from tests.test_adaboost_mh import assert_twins, draw_data, twin_of
 
 
@@ -31,9 +30,10 @@ def with_recipe(monkeypatch):
         for name in new_names[-1]:
             monkeypatch.setattr(module, name, namespace[name], raising=False)
     assert new_names == [{"RoundRobin"}, {"round_robin"}]
-    source = (ROOT / added.place).read_text("utf-8")
+    ((place, diff),) = added.changes
+    source = (ROOT / place).read_text("utf-8")
     namespace = dict(vars(samplers))
-    exec(compile(registered(source, added.diff), samplers.__file__, "exec"), namespace)
+    exec(compile(changed(source, diff), samplers.__file__, "exec"), namespace)
     (name,) = namespace["SAMPLERS"].keys() - samplers.SAMPLERS.keys()
     monkeypatch.setitem(samplers.SAMPLERS, name, namespace["SAMPLERS"][name])
     return name
@@ -55,14 +55,3 @@ def test_the_recipe_of_a_sampler_gives_twins(with_recipe, seed):
     tested = chosen >= 0  # else the stump is a constant vote
     assert tested.sum() > 3
     np.testing.assert_array_equal(family_of[chosen[tested]], turns[tested])
-
-
-def test_the_line_of_an_estimator_fits_into_the_list():
-    text = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
-    section = text.split("\n## Add an algorithm\n")[1].split("\n## ")[0]
-    block = section.split("   ```diff\n")[1].split("   ```")[0]
-    diff = "".join(f"{line[3:]}\n" for line in block.splitlines())
-    place = algorithms.registry.registered.__file__
-    with open(place, encoding="utf-8") as file:
-        source = registered(file.read(), diff)
-    assert source.index("    my_algorithm,\n)") > source.index("from .. import (")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import warnings
 import zipfile
 from pathlib import Path
@@ -10,19 +11,16 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-import algorithms.boosting
-import algorithms.forests.growing
-from algorithms import adaboost_mh, budget_forest, fcboost
+import algorithms
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.boosted_trees import estimator as boosted_trees
 from algorithms.estimators.fitting import ConstantModelWarning
-from algorithms.stump_cascades import boosted_stages
 from algorithms.stumps.sampling import Sampler
 from tests.algorithms.estimators.kinds import EVERY, REGRESSORS, TREES, n_classes, small_size
 
-ROOT = Path(__file__).resolve().parents[3]
+PACKAGE = Path(algorithms.__file__).parent
 WIDTH = 40
 
 RNG = np.random.default_rng(3)
@@ -107,24 +105,36 @@ def refused_parameter(model, cls, patch):
     return {}
 
 
-def no_memory_while_boosting(model, cls, patch):
-    model.set_params(feature_costs=None)
-    patch.setattr(adaboost_mh, "boost", raising(MemoryError()))
-    patch.setattr(boosted_trees, "boost", raising(MemoryError()))
-    patch.setattr(boosted_stages, "best_stump", raising(MemoryError()))
-    patch.setattr(fcboost, "best_stumps", raising(MemoryError()))
-    patch.setattr(budget_forest, "grow_forest", raising(MemoryError()))
-    return {}
+def stopping(share, error):
+    """Fail at a share of the calls of this package's functions that the fit makes."""
+
+    def failure(model, cls, patch):
+        model.set_params(feature_costs=None)
+        fit = clone(model).fit
+        n_calls = watch_calls()
+        fit(NARROW, target(cls, OTHER_LABELS))
+        sys.setprofile(None)
+        assert n_calls[0] > 5
+        watch_calls(int(share * n_calls[0]), error)  # which ends by itself when it raises
+        return {}
+
+    failure.__name__ = f"{error.__name__}_at_{share:g}_of_its_calls"
+    return failure
 
 
-def interrupted_in_a_kernel(model, cls, patch):
-    model.set_params(feature_costs=None)
-    patch.setattr(algorithms.boosting.grower, "grow", raising(KeyboardInterrupt()))
-    patch.setattr(adaboost_mh, "PairWeights", raising(KeyboardInterrupt()))
-    patch.setattr(boosted_stages, "PairWeights", raising(KeyboardInterrupt()))
-    patch.setattr(fcboost, "best_stumps", raising(KeyboardInterrupt()))
-    patch.setattr(algorithms.forests.growing, "_grow", raising(KeyboardInterrupt()))
-    return {}
+def watch_calls(stop_at=None, error=None):
+    """Count calls of this package's functions, but for those that compile; raise at one."""
+    n_calls = [0]
+
+    def called(frame, event, _):
+        path = Path(frame.f_code.co_filename)
+        if event == "call" and PACKAGE in path.parents and path.parent.name != "kernels":
+            n_calls[0] += 1
+            if n_calls[0] == stop_at:
+                raise error
+
+    sys.setprofile(called)
+    return n_calls
 
 
 def interrupted_after_boosting(model, cls, patch):
@@ -171,8 +181,9 @@ ANYWHERE = [
     refused_group,
     refused_targets,
     refused_parameter,
-    no_memory_while_boosting,
-    interrupted_in_a_kernel,
+    stopping(0.3, MemoryError),
+    stopping(0.6, KeyboardInterrupt),
+    stopping(0.9, KeyboardInterrupt),
     interrupted_after_boosting,
 ]
 OF_TREES = [metric_fails, metric_interrupted, refused_validation_set, split_queries]
