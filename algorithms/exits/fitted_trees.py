@@ -29,7 +29,7 @@ from ..estimators.threads import threads_elsewhere
 from ..gbrt import GBRTRegressor
 from ..interop import from_catboost, from_lightgbm, from_scikit_learn
 from ..interop.forest import MeteredForest
-from ..interop.nodes import ClassLink, InverseLink, Leaf, Split, Tree
+from ..interop.nodes import ClassLink, FlatTrees, InverseLink, Leaf, Split, Tree, flat_stumps
 from ..losses import Loss
 from ..trees.categorical_forest import refuse_sets
 from ..trees.forest import Forest
@@ -179,18 +179,10 @@ def _of_adaboost_mh(model: AdaBoostMH) -> MeteredForest:
     return meter
 
 
-def _stumps(model: AdaBoostMH) -> list[Tree]:
+def _stumps(model: AdaBoostMH) -> FlatTrees:
     stumps = model.stumps_
     votes = stumps.alpha[:, None] * stumps.votes
-
-    def read(node):
-        stump, sign = node
-        if sign or stumps.feature[stump] < 0:
-            return Leaf(votes[stump] if sign >= 0 else -votes[stump], sign)
-        feature, threshold = int(stumps.feature[stump]), float(stumps.threshold[stump])
-        return Split(feature, threshold, (stump, -1), (stump, 1))
-
-    return [Tree((stump, 0), read) for stump in range(len(stumps.alpha))]
+    return flat_stumps(stumps.feature, stumps.threshold, -votes, votes)
 
 
 def _hamming_trees(model: AdaBoostMH) -> list[Tree]:

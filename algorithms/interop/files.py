@@ -27,7 +27,7 @@ from ..estimators.files import (
 )
 from ..trees.forest import NODE_DTYPES, Forest, check_forest
 from ..validation.types import StrPath
-from .nodes import AS_SEEN, ClassLink, InverseLink, Leaf, Split, Tree
+from .nodes import AS_SEEN, ClassLink, FlatTrees, InverseLink
 
 _PRICES = ("feature_costs", "split_cost", "feature_groups", "group_costs", "feature_sharing")
 _NAME_OF = {function: name for name, function in AS_SEEN.items()} | {np.asarray: "double"}
@@ -90,9 +90,9 @@ class SavedMeteredForest(SavedModel):
             "feature_names": None if names is None else names.tolist(),
             **stored_column_numbers(self),
         }, {
-            **self._paths._asdict(),
-            "values": self._leaf_values(),
-            "numbers": self._leaf_numbers,
+            **self._flat.forest._asdict(),
+            "values": self._flat.values,
+            "numbers": self._flat.numbers,
             "initial_scores": self.initial_scores_,
         }
 
@@ -104,15 +104,6 @@ class SavedMeteredForest(SavedModel):
         if self.link is not None and self.link.second_if_zero:
             said["second_if_zero"] = True
         return said
-
-    def _leaf_values(self) -> np.ndarray:
-        """Values of the trees as the library has them, (n_nodes, values of a leaf)."""
-        if not self._many_valued:
-            return np.ascontiguousarray(self._scored.value[:, None])
-        n_outputs = len(self.initial_scores_)
-        # Each tree stands there once for every output, one copy after the other.
-        copies = np.split(self._scored.value, self._scored.tree[n_outputs:-1:n_outputs])
-        return np.concatenate([copy.reshape(n_outputs, -1).T for copy in copies])
 
     @classmethod
     def _from_file(cls, header: dict, arrays: dict[str, np.ndarray]):
@@ -158,16 +149,9 @@ class SavedMeteredForest(SavedModel):
         `meter` is what :func:`checked_meter` gave. Leaves have `values`, (n_nodes, 1 or n_outputs),
         and `numbers`, else those of their nodes; `how` is more of what the constructor takes.
         """
-
-        def read(node):
-            if forest.left[node] < 0:
-                return Leaf(values[node], int(node if numbers is None else numbers[node]))
-            feature, threshold = int(forest.feature[node]), float(forest.threshold[node])
-            left, missing_left = int(forest.left[node]), bool(forest.missing_left[node])
-            return Split(feature, threshold, left, left + 1, missing_left)
-
         check_split_cost(meter["split_cost"])
-        trees = [Tree(int(root), read) for root in forest.tree[:-1]]
+        numbers = np.arange(len(values)) if numbers is None else numbers
+        trees = FlatTrees.of_leaves(forest, values, numbers)
         told = {name: value for name, value in meter.items() if name != "feature_sharing"}
         metered = cls(trees, initial_scores, n_features, library=library, **told, **how)
         metered.feature_sharing = meter["feature_sharing"]

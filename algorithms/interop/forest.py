@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,14 +15,14 @@ from ..estimators.parameters import check_whole_number
 from ..estimators.validation import check_array, check_order
 from ..kernels.arrays import read_only
 from ..kernels.decorators import resolve_n_threads, threads
-from ..trees.forest import Forest, check_forest
+from ..trees.forest import NODE_DTYPES, Forest, check_forest, joined
 from ..trees.predictor import leaf_nodes, staged_scores, walk_scores
 from ..validation.prices import Labelled, labelled, labels_of_columns
 from ..validation.prices import feature_names as feature_names_of
 from ..validation.types import FeatureCosts, FeatureGroups, GroupCosts
 from .answers import ForestAnswers
 from .files import SavedMeteredForest
-from .nodes import ClassLink, InverseLink, Leaf, Tree
+from .nodes import ClassLink, FlatTrees, InverseLink, Leaf, Tree, flat_stumps
 
 
 class MeteredForest(ForestAnswers, MeteredTrees, SavedMeteredForest):
@@ -31,7 +30,7 @@ class MeteredForest(ForestAnswers, MeteredTrees, SavedMeteredForest):
 
     Parameters
     ----------
-    trees : sequence of Tree
+    trees : sequence of Tree, or FlatTrees
         Round by round. Where a leaf holds a value for each output, one tree makes a round; else a
         round has one tree for each output.
     initial_scores : (n_outputs,) float64
@@ -78,7 +77,7 @@ class MeteredForest(ForestAnswers, MeteredTrees, SavedMeteredForest):
 
     def __init__(
         self,
-        trees: Sequence[Tree],
+        trees: Sequence[Tree] | FlatTrees,
         initial_scores: np.ndarray,
         n_features: int,
         *,
@@ -108,14 +107,10 @@ class MeteredForest(ForestAnswers, MeteredTrees, SavedMeteredForest):
         self.split_cost = split_cost
         self._as_seen = as_seen
         n_outputs = len(self.initial_scores_)
-        flat = [_flatten(tree) for tree in trees]
-        self._many_valued = any(values.shape[1] > 1 for _, values, _ in flat)
-        self._scored = _forest(_per_output(flat, n_outputs) if self._many_valued else flat)
-        self.trees_ = _forest(_with_stubs(flat, n_outputs)) if self._many_valued else self._scored
-        self._leaf_numbers = np.concatenate(
-            [np.zeros(0, dtype=np.int64), *(numbers for _, _, numbers in flat)]
-        )
-        self._paths = _forest(flat)
+        flat = trees if isinstance(trees, FlatTrees) else _flattened(trees)
+        self._flat, self._many_valued = flat, flat.values.shape[1] > 1
+        self._scored = _per_output(flat, n_outputs) if self._many_valued else flat.forest
+        self.trees_ = _with_stubs(flat, n_outputs) if self._many_valued else self._scored
         self.n_estimators_ = self.trees_.n_trees // n_outputs
         self._check_forests()
         self._refuse_wrong_prices()
@@ -246,8 +241,7 @@ class MeteredForest(ForestAnswers, MeteredTrees, SavedMeteredForest):
         n_rounds = check_whole_number("n_rounds", n_rounds, 0, most=self.n_estimators_)
         shorter, n_trees = copy.copy(self), n_rounds * len(self.initial_scores_)
         shorter.trees_, shorter._scored = self.trees_.first(n_trees), self._scored.first(n_trees)
-        shorter._paths = self._paths.first(n_rounds if self._many_valued else n_trees)
-        shorter._leaf_numbers = self._leaf_numbers[: len(shorter._paths.feature)]
+        shorter._flat = self._flat.first(n_rounds if self._many_valued else n_trees)
         shorter.n_estimators_ = n_rounds
         return shorter
 
@@ -264,10 +258,10 @@ class MeteredForest(ForestAnswers, MeteredTrees, SavedMeteredForest):
             Trees as the library counts them: one for all outputs where its leaves hold many values.
         """
         X = self._check_X(X)
-        nodes = np.empty((len(X), self._paths.n_trees), dtype=np.int64)
+        nodes = np.empty((len(X), self._flat.forest.n_trees), dtype=np.int64)
         with threads(resolve_n_threads(self.n_threads), X.size):
-            leaf_nodes(self._paths, X, nodes)
-        return self._leaf_numbers[nodes]
+            leaf_nodes(self._flat.forest, X, nodes)
+        return self._flat.numbers[nodes]
 
     def _shaped(self, scores: np.ndarray) -> np.ndarray:
         return scores[:, 0] if scores.shape[1] == 1 else scores
@@ -281,78 +275,57 @@ def _spelled(name) -> str:
     return str(name).replace(" ", "_")
 
 
-class _Nodes(NamedTuple):
-    """One tree with children next to each other, numbered from 0, breadth first."""
+def _flattened(trees: Sequence[Tree]) -> FlatTrees:
+    """Trees that are read node by node as arrays, each breadth first."""
+    read = [_breadth_first(tree) for tree in trees]
+    columns = ("feature", "threshold", "left", "depth", "missing_left")
+    forests = []
+    for rows, _ in read:
+        nodes = {name: np.zeros(len(rows), dtype) for name, dtype in NODE_DTYPES.items()}
+        for name, values in zip(columns, zip(*rows, strict=True), strict=True):
+            nodes[name][:] = values
+        forests.append(Forest(np.array([0, len(rows)]), **nodes))
+    empty = {name: np.zeros(0, dtype) for name, dtype in NODE_DTYPES.items()}
+    forest = joined([Forest(np.zeros(1, dtype=np.int64), **empty), *forests])
+    leaves = [leaf for _, of_tree in read for leaf in of_tree]
+    n_values = len(leaves[0].value) if leaves else 1
+    values = np.zeros((len(forest.feature), n_values))
+    numbers = np.zeros(len(forest.feature), dtype=np.int64)
+    places = np.flatnonzero(forest.left < 0)
+    for at, leaf in zip(places, leaves, strict=True):
+        values[at], numbers[at] = leaf.value, leaf.number
+    return FlatTrees.of_leaves(forest, values, numbers)
 
-    feature: np.ndarray
-    threshold: np.ndarray
-    left: np.ndarray
-    depth: np.ndarray
-    missing_left: np.ndarray
 
-
-_STUB = _Nodes(
-    np.array([-1]), np.zeros(1), np.array([-1]), np.zeros(1, dtype=np.int64), np.zeros(1)
-)
-
-
-def _flatten(tree: Tree) -> tuple[_Nodes, np.ndarray, np.ndarray]:
-    """Return a tree's nodes, their values (n_nodes, n_values) and the library's leaf numbers."""
+def _breadth_first(tree: Tree) -> tuple[list[tuple], list[Leaf]]:
+    """Nodes of a tree, children next to each other and numbered from 0, and its leaves."""
     waiting, rows, leaves, n_nodes = deque([(tree.root, 0)]), [], [], 1
     while waiting:
         node, depth = waiting.popleft()
         part = tree.read(node)
         if isinstance(part, Leaf):
             rows.append((-1, 0.0, -1, depth, False))
-            leaves.append((len(rows) - 1, part))
+            leaves.append(part)
             continue
         rows.append((part.feature, part.threshold, n_nodes, depth, part.missing_left))
         waiting += [(part.left, depth + 1), (part.right, depth + 1)]
         n_nodes += 2
-    nodes = _Nodes(*(np.array(column) for column in zip(*rows, strict=True)))
-    values = np.zeros((len(rows), len(leaves[0][1].value)))
-    numbers = np.full(len(rows), -1, dtype=np.int64)
-    for at, leaf in leaves:
-        values[at], numbers[at] = leaf.value, leaf.number
-    return nodes, values, numbers
+    return rows, leaves
 
 
-def _per_output(flat, n_outputs: int) -> list:
-    """Return each tree once for every output, with that output's values."""
-    return [
-        (nodes, values[:, [k]], numbers)
-        for nodes, values, numbers in flat
-        for k in range(n_outputs)
-    ]
+def _per_output(flat: FlatTrees, n_outputs: int) -> Forest:
+    """Each tree once for every output, with that output's values."""
+    order = np.repeat(np.arange(flat.forest.n_trees), n_outputs)
+    forest = flat.forest.take(order)
+    copy_of = np.repeat(np.arange(len(order)), np.diff(forest.tree))
+    nodes = np.arange(len(copy_of)) - (forest.tree[:-1] - flat.forest.tree[order])[copy_of]
+    return forest._replace(value=flat.values[nodes, copy_of % n_outputs])
 
 
-def _with_stubs(flat, n_outputs: int) -> list:
-    """Return each tree once, followed by lone leaves to make up a round."""
-    stub = (_STUB, np.zeros((1, 1)), np.zeros(1, dtype=np.int64))
-    return [part for tree in flat for part in (tree, *[stub] * (n_outputs - 1))]
-
-
-def _forest(flat) -> Forest:
-    """Put trees one after the other; of many values the first is kept."""
-    sizes = [len(nodes.feature) for nodes, _, _ in flat]
-    starts = np.cumsum([0, *sizes], dtype=np.int64)
-
-    def joined(arrays, dtype):
-        return np.concatenate([np.zeros(0, dtype=dtype), *arrays]).astype(dtype)
-
-    shifted = [
-        np.where(nodes.left < 0, -1, nodes.left + start)
-        for (nodes, _, _), start in zip(flat, starts[:-1], strict=True)
-    ]
-    n_nodes = int(starts[-1])
-    return Forest(
-        tree=starts,
-        feature=joined([nodes.feature for nodes, _, _ in flat], np.int32),
-        threshold=joined([nodes.threshold for nodes, _, _ in flat], np.float64),
-        left=joined(shifted, np.int32),
-        value=joined([values[:, 0] for _, values, _ in flat], np.float64),
-        gain=np.zeros(n_nodes),
-        count=np.zeros(n_nodes),
-        depth=joined([nodes.depth for nodes, _, _ in flat], np.int32),
-        missing_left=joined([nodes.missing_left for nodes, _, _ in flat], np.uint8),
-    )
+def _with_stubs(flat: FlatTrees, n_outputs: int) -> Forest:
+    """Each tree once, followed by lone leaves to make up a round."""
+    n_trees, lone = flat.forest.n_trees, np.zeros((1, 1))
+    stub = flat_stumps(np.array([-1]), np.zeros(1), lone, lone).forest
+    order = np.full((n_trees, n_outputs), n_trees)
+    order[:, 0] = np.arange(n_trees)
+    return joined([flat.forest, stub]).take(order.ravel())

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..losses import probabilities
 from ..metrics import labels_of
+from ..trees.forest import NODE_DTYPES, Forest
 
 
 class Leaf(NamedTuple):
@@ -53,6 +54,51 @@ class Tree(NamedTuple):
 
     root: Any
     read: Callable[[Any], Leaf | Split]
+
+
+class FlatTrees(NamedTuple):
+    """Trees as arrays; of a split node values are 0 and the number is -1."""
+
+    forest: Forest  # Its `value` is the first of a leaf's
+    values: np.ndarray  # (n_nodes, 1 or n_outputs) float64: of each leaf
+    numbers: np.ndarray  # (n_nodes,) int64: of each leaf, by the library
+
+    @classmethod
+    def of_leaves(cls, forest: Forest, values: np.ndarray, numbers: np.ndarray) -> FlatTrees:
+        """Give a forest's leaves values and numbers; what stands at split nodes does not count."""
+        leaf = forest.left < 0
+        values = np.where(leaf[:, None], values, 0.0)
+        value = values[:, 0].copy() if values.shape[1] else np.zeros(len(leaf))
+        nothing = np.zeros(len(leaf))
+        forest = forest._replace(value=value, gain=nothing, count=nothing)
+        return cls(forest, values, np.where(leaf, numbers, -1))
+
+    def first(self, n_trees: int) -> FlatTrees:
+        """Give the first trees."""
+        n_nodes = int(self.forest.tree[n_trees])
+        return FlatTrees(self.forest.first(n_trees), self.values[:n_nodes], self.numbers[:n_nodes])
+
+
+def flat_stumps(
+    feature: np.ndarray, threshold: np.ndarray, low: np.ndarray, high: np.ndarray
+) -> FlatTrees:
+    """Trees of one split each, or of a lone leaf worth `high` where the feature is -1.
+
+    Leaves are numbered -1 (low) and 1 (high), a lone one 0.
+    """
+    sizes = np.where(feature < 0, 1, 3)
+    tree = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    n_nodes, (split,) = int(tree[-1]), np.nonzero(feature >= 0)
+    root = tree[split]
+    nodes = {name: np.zeros(n_nodes, dtype) for name, dtype in NODE_DTYPES.items()}
+    nodes["feature"][:] = nodes["left"][:] = -1
+    nodes["feature"][root], nodes["threshold"][root] = feature[split], threshold[split]
+    nodes["left"][root] = root + 1
+    values, numbers = np.zeros((n_nodes, high.shape[1])), np.zeros(n_nodes, dtype=np.int64)
+    values[tree[:-1]] = high
+    for child, sign, of_stumps in ((root + 1, -1, low), (root + 2, 1, high)):
+        nodes["depth"][child], numbers[child], values[child] = 1, sign, of_stumps[split]
+    return FlatTrees.of_leaves(Forest(tree, **nodes), values, numbers)
 
 
 # --- from raw scores to what a library's own ``predict`` gives ---------------------------------

@@ -18,7 +18,7 @@ from ..exits.files import LARGEST_SCORE, largest_answers
 from ..exits.fitted_trees import FittedTrees, fitted_trees_of
 from ..exits.hard_cascade import Exits, HardCascade, check_thresholds, ordered, stages_of, walk
 from ..interop.forest import MeteredForest
-from ..interop.nodes import AS_SEEN, Leaf, Split, Tree
+from ..interop.nodes import AS_SEEN, flat_stumps
 from ..validation.prices import take_column_numbers
 
 if TYPE_CHECKING:
@@ -43,15 +43,11 @@ class Stump(NamedTuple):
 
 def forest_of(stumps: list[Stump], n_features: int, names: Sequence[str] | None) -> MeteredForest:
     """Stumps as trees that answer with their votes."""
-
-    def read(node):
-        stump, sign = node
-        if sign or stump.feature < 0:
-            return Leaf((float(stump.vote * (sign or 1)),), sign)
-        return Split(int(stump.feature), float(stump.threshold), (stump, -1), (stump, 1))
-
+    columns = (np.array([getattr(s, n) for s in stumps]) for n in ("feature", "threshold", "vote"))
+    feature, threshold, vote = columns
+    high = vote.astype(np.float64)[:, None]
     return MeteredForest(
-        [Tree((stump, 0), read) for stump in stumps],
+        flat_stumps(feature, threshold, -high, high),
         np.zeros(1),
         n_features,
         as_seen=AS_SEEN["double"],

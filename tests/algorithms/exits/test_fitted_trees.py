@@ -117,7 +117,7 @@ def test_scores_paths_and_bills_are_the_models(n_classes):
     responses = fitted_trees_of(model)
     K = max(1, n_classes) if n_classes > 2 else 1
     assert (responses.n_columns, responses.n_rounds) == (K, model.n_estimators_)
-    sizes = np.diff(responses.meter._paths.tree)
+    sizes = np.diff(responses.meter._flat.forest.tree)
     assert ((sizes + 1) // 2 <= 8).all()
     rows = responses.meter._check_X(X)
     stages = walking.stages_of(responses, [4] if n_classes > 1 else [])
