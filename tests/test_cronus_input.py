@@ -173,34 +173,6 @@ def test_free_features_and_trees(fitted):
     assert len(tree_prices(model.estimator_.trees_, prices, 0.0).item) == 0
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"n_stages": 0}, "n_stages must be a whole number from 1 to 1000"),
-        ({"tradeoff": -1}, "tradeoff must be a finite number >= 0"),
-        ({"tradeoff": 1e300, "feature_costs": [1e200] * 5}, "times all prices"),
-        ({"rejection": 1.0}, "rejection must be at least 0 and below 1"),
-        ({"steepness": 0}, "steepness must be a finite number > 0"),
-        ({"positive_weight": 0}, "positive_weight must be a finite number > 0"),
-        ({"threshold_rule": "hard"}, "threshold_rule must be 'soft' or 'quantile'"),
-        ({"last_penalty": math.nan}, "last_penalty must be"),
-        ({"tree_cost": math.inf}, "tree_cost must be"),
-        ({"feature_costs": [1, 2, 3, 4, -5]}, "must not be negative"),
-        ({"feature_costs": [1, 2, 3]}, "one value for each of the 5 features"),
-        ({"max_evaluations": 0}, "max_evaluations must be"),
-        ({"estimator": "gbrt"}, "must be a fitted additive model"),
-    ],
-)
-def test_parameters_are_checked_and_an_earlier_fit_stays(fitted, parameters, message):
-    model, X, y, _ = fitted
-    model = clone(model).set_params(estimator=FrozenEstimator(model.estimator_), max_cycles=0)
-    before = model.fit(X, y).predict(X)
-    model.set_params(**parameters)
-    with pytest.raises(ValueError, match=message):
-        model.fit(X, y)
-    np.testing.assert_array_equal(model.predict(X), before)
-
-
 def test_inputs_are_checked(fitted):
     model, X, y, _ = fitted
     with pytest.raises(ValueError, match="Only binary classification is supported"):

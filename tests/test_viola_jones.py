@@ -11,8 +11,6 @@ import pytest
 from sklearn.base import clone
 
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.estimators.fitting import ConstantModelWarning
-from algorithms.kernels import decorators
 from algorithms.viola_jones import UnreachedRateWarning, ViolaJonesClassifier
 from reference import viola_jones as reference
 from tests.test_adaboost_mh import draw_data
@@ -196,25 +194,9 @@ def test_a_tpr_of_1_rejects_no_validation_positive():
     assert np.all(model.predict(X)[y == 1] == 1)
 
 
-def test_weights_are_copies():
-    X, y, _ = draw(4)
-    weights = np.random.default_rng(4).integers(0, 4, len(y))
-    model = ViolaJonesClassifier(max_stages=4, max_stumps=6, validation_share=0.0)
-    copies = fit_quietly(clone(model), np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    fit_quietly(model, X, y, sample_weight=weights)
-    np.testing.assert_array_equal(model.coef_, copies.coef_)
-    np.testing.assert_array_equal(model.thresholds_, copies.thresholds_)
-    np.testing.assert_array_equal(model.rates_, copies.rates_)
-
-
-def test_threads_tables_and_seeds(monkeypatch):
+def test_tables_and_seeds():
     X, y, _ = draw(5)
     model = ViolaJonesClassifier(max_stages=3, max_stumps=5, random_state=1)
-    expected = fit_quietly(clone(model), X, y).exits(X)
-    monkeypatch.setattr(decorators, "_PARALLEL_VALUES", 0)
-    for n_threads in (1, 2):
-        again = fit_quietly(clone(model).set_params(n_threads=n_threads), X, y)
-        np.testing.assert_array_equal(again.exits(X).scores, expected.scores)
     frame = pd.DataFrame(X, columns=list("abcdef"))
     again = fit_quietly(clone(model), frame, y, eval_set=(frame, y))
     np.testing.assert_array_equal(
@@ -275,30 +257,6 @@ def test_an_unreachable_rate_is_said():
     assert_twins(model, X, y)
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "message"),
-    [
-        ("max_fpr", 0.0, "max_fpr must be"),
-        ("max_fpr", 1.5, "above 0 and at most 1"),
-        ("min_tpr", math.nan, "min_tpr must be"),
-        ("min_tpr", 0, "min_tpr must be"),
-        ("max_stages", 0, "max_stages must be"),
-        ("max_stumps", 0, "max_stumps must be"),
-        ("validation_share", 1.0, "validation_share must be"),
-        ("validation_share", 0.001, "no validation rows"),
-        ("validation_share", 0.999, "no training rows"),
-        ("random_state", -1, "random_state must be"),
-    ],
-)
-def test_wrong_parameters_leave_the_fit(name, value, message):
-    X, y, _ = draw(0)
-    model = fit_quietly(ViolaJonesClassifier(max_stumps=3, validation_share=0.0), X, y)
-    before = model.exits(X)
-    with pytest.raises(ValueError, match=message):
-        model.set_params(**{name: value}).fit(X, y)
-    np.testing.assert_array_equal(model.exits(X).scores, before.scores)
-
-
 def test_wrong_rows():
     X, y, _ = draw(0)
     model = ViolaJonesClassifier(max_stumps=3)
@@ -320,11 +278,3 @@ def test_wrong_rows():
         model.fit(X, y, eval_set=(X[:, :5], y))
     with pytest.raises(ValueError, match="binary"):
         model.fit(X, np.arange(len(y)) % 3)
-
-
-def test_one_class():
-    X, _, _ = draw(0)
-    with pytest.warns(ConstantModelWarning, match="y is constant"):
-        model = ViolaJonesClassifier().fit(X, ["b"] * len(X))
-    np.testing.assert_array_equal(model.predict(X), "b")
-    np.testing.assert_array_equal(model.prediction_cost(X), 0)
