@@ -219,7 +219,8 @@ def reproduce(
     artefacts, notes = suite.registry.resolve(names)
     for note in notes:
         click.echo(note)
-    artefacts = _runnable(artefacts, names)
+    # The quickest first: each picture is written as it is ready.
+    artefacts = sorted(_runnable(artefacts, names), key=lambda artefact: artefact.minutes[scale])
     options = _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet)
     if publish and scale == "smoke":
         raise click.UsageError("Smoke scale is for checks only: publish a larger one.")

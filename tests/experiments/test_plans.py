@@ -1,5 +1,6 @@
 """``reproduce … --dry-run``: what a run would do, and whether it would fail."""
 
+import dataclasses
 import re
 
 from tests.experiments.toy_artefact import make_toy, suite
@@ -30,3 +31,10 @@ def test_dry_run_exits_3_where_the_run_would(tmp_path, run):
     assert (status, "2 artefacts, 24 cells" in out) == (3, True)
     assert "nowhere  unavailable here: the run will fail" in out
     assert "for want of data: toy-figure2 (nowhere)" in err
+
+
+def test_the_quickest_comes_first(tmp_path, run):
+    slow, quick = make_toy(artefact_id="toy-figure1"), make_toy()
+    slow = dataclasses.replace(slow, minutes={scale: 3 * m for scale, m in slow.minutes.items()})
+    _, out, _ = run(suite(tmp_path, slow, quick), "reproduce", "all", "--dry-run")
+    assert re.findall(r"^toy-figure\d", out, re.MULTILINE) == ["toy-figure2", "toy-figure1"]
