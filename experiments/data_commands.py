@@ -163,7 +163,7 @@ def _size(n_bytes: int) -> str:
     return f"{n_bytes} B" if n_bytes else "-"
 
 
-ABSENT = "not computed, published rows are shown in grey"
+ABSENT = "not computed; what is published of it is shown in grey"
 
 
 def sources(
