@@ -213,6 +213,7 @@ class _Locator(_CacheLocator):
     """Places the files of a kernel below :func:`cache_folder`."""
 
     def __init__(self, py_file: str) -> None:
+        self._py_file = py_file  # numba names it where it cannot keep a kernel
         self._stamp = reach_hash(Path(py_file).resolve())
 
     def get_cache_path(self) -> str:

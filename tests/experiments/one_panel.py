@@ -8,7 +8,7 @@ Nothing is imported before the workers are told to use one thread, as in ``pytho
 import sys
 
 DATASET = "mnist"  # its smallest, and full of ties
-ALGORITHMS = ("uniform_naive", "uniform_q1")
+ALGORITHMS = ("uniform_naive", "mas_1q")
 
 
 def check(folder: str) -> int:

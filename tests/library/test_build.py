@@ -174,7 +174,7 @@ def test_installed_beside_datasets_it_gives_the_suites_numbers(wheel, tmp_path):
     )
     chosen_by_compare(tmp_path, X, y)
     # Compiled without optimising, which takes less time and must not change a bit.
-    quick = {"NUMBA_OPT": "0", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
+    quick = {"NUMBA_OPT": "1", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
     user = subprocess.run(
         [sys.executable, "-I", "-W", "ignore", "-c", USER, site],
         cwd=tmp_path,

@@ -59,7 +59,7 @@ def fresh(tmp_path_factory):
         file.writelines(f"{path}\n" for path in packages)
     left = {k: v for k, v in os.environ.items() if not k.startswith(("PIP_", "PYTHON"))}
     # Compiled without optimising, which takes less time and must not change a bit.
-    quick = {"NUMBA_OPT": "0", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
+    quick = {"NUMBA_OPT": "1", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
     path = {"PATH": scripts + os.pathsep + os.environ["PATH"], "VIRTUAL_ENV": str(folder)}
     return left | quick | path | {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull}
 

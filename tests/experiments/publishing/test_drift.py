@@ -26,7 +26,7 @@ CHANGES = {
     ),
 }
 
-QUICK = {"NUMBA_OPT": "0", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
+QUICK = {"NUMBA_OPT": "1", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
 """Compiled without optimising, which takes less time and must not change a bit."""
 
 COLUMN = {"tie": "test_error", "cost": "prediction_ms"}
