@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import matplotlib
 import numpy as np
 from matplotlib.axes import Axes
-from matplotlib.collections import LineCollection, PolyCollection
+from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
 from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, MaxNLocator, NullLocator
@@ -427,7 +427,8 @@ def _in_a_corner(ax: Axes, text: str, **how) -> None:
     points = _along_the_curves(ax)
     right, upper = min(corners, key=n_inside)
     ax.text(
-        *(0.97 if right else 0.03, 0.95 if upper else 0.05, text),
+        # From below, over what says how far a curve goes on.
+        *(0.97 if right else 0.03, 0.95 if upper else 0.1, text),
         transform=ax.transAxes,
         ha="right" if right else "left",
         va="top" if upper else "baseline",
@@ -436,7 +437,7 @@ def _in_a_corner(ax: Axes, text: str, **how) -> None:
 
 
 def _along_the_curves(ax: Axes) -> np.ndarray:
-    """Return points along all curves of a panel, (n, 2) in shares of its width and height."""
+    """Return points of all that is drawn, (n, 2) in shares of a panel's width and height."""
     ax.get_xlim(), ax.get_ylim()  # brings the limits up to date
     to_shares, points = ax.transScale + ax.transLimits, [np.empty((0, 2))]
     for _, corners in _curves(ax):
@@ -444,6 +445,10 @@ def _along_the_curves(ax: Axes) -> np.ndarray:
         steps = np.linspace(0.0, len(corners) - 1.0, 20 * len(corners))
         each = [np.interp(steps, np.arange(len(corners)), column) for column in corners.T]
         points.append(np.column_stack(each))
+    for dots in ax.collections:
+        if isinstance(dots, PathCollection):
+            drawn = dots.get_offset_transform().transform(dots.get_offsets())
+            points.append(ax.transAxes.inverted().transform(drawn))
     return np.concatenate(points)
 
 

@@ -74,7 +74,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
                 named.setdefault(label, handle)
     upper.legend(named.values(), named.keys(), loc="outside lower center", ncols=4)
     if len(dag):
-        _draw_graph(lower.subplots(), dag, rows)
+        _draw_graph(lower.subplots(), dag, rows, meta)
     bands = "bands: 95 % t intervals" if has_bands(rows) else "their mean alone"
     headline(
         figure,
@@ -128,7 +128,7 @@ def around_main(edges: Mapping) -> dict[int, float]:
     return heights | {node: 1.0 - 2.0 * (place % 2) for place, node in enumerate(aside)}
 
 
-def _draw_graph(ax, dag: pd.DataFrame, rows: pd.DataFrame) -> None:
+def _draw_graph(ax, dag: pd.DataFrame, rows: pd.DataFrame, meta: Mapping) -> None:
     counts = dag.set_index(["node", "next"])["paths"].to_dict()
     kept = frequent(counts, RARE * max(counts.values()))
     come, gone = (pd.Series(counts).groupby(level=level).sum() for level in (1, 0))
@@ -147,6 +147,7 @@ def _draw_graph(ax, dag: pd.DataFrame, rows: pd.DataFrame) -> None:
         "the widest, are left out",
         loc="left",
     )
+    mark(ax, meta["data"][panel.dataset])
 
 
 def alt(rows: pd.DataFrame, meta: Mapping) -> str:

@@ -78,7 +78,7 @@ def difference(artefact: Artefact, folder: Path, published: Path) -> list[str]:
     same = same_data(meta["data"], old_meta["data"])
     left_out = _left_out(meta["data"], old_meta["data"], same)
     if not same:
-        return [f"No row is compared: {left_out}."]
+        return [f"No row is compared: {left_out or 'none was computed'}."]
     keys = artefact.row_keys()
     if not set(keys) <= set(old_rows):
         lacking = ", ".join(key for key in keys if key not in old_rows)
