@@ -63,7 +63,7 @@ def bytes_held(case, n_samples, monkeypatch):
 
 @pytest.mark.parametrize("case", list(CASES))
 def test_bytes_of_a_row(case, monkeypatch):
-    """As docs/speed-history.md says: beside two forms of the bins, without what rows share."""
+    """Beside two forms of the bins, without what rows share."""
     few, many = (bytes_held(case, n, monkeypatch) for n in (40_960, 81_920))
     shared_by_chunks = 8 * (2 + 6 + (64 if "lazy" in case else 0)) / 4096
     assert (many - few) / 40_960 == pytest.approx(2 * 3 + CASES[case][2] + shared_by_chunks)

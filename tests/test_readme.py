@@ -17,7 +17,7 @@ from tests.test_layers import ROOT
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 README = PAGES[0].read_text(encoding="utf-8")
 OTHERS = [
-    *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "HISTORY", "library/README")),
+    *(ROOT / f"{name}.md" for name in ("CHANGELOG", "CONTRIBUTING", "library/README")),
     *sorted((ROOT / "datasets").rglob("*.md")),
     *sorted((ROOT / "experiments").rglob("*.md")),
     *sorted((ROOT / "results").glob("*.md")),

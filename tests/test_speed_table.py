@@ -1,18 +1,15 @@
-"""What docs/speed.md and its history say of times is what was measured, and agrees with itself."""
+"""What docs/speed.md says of times is what was measured, and agrees with itself."""
 
 import math
 import re
 from itertools import pairwise
 from pathlib import Path
 
-import pytest
-
 from benchmarks import today
 from benchmarks.scale import picture
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 TEXT = (DOCS / "speed.md").read_text(encoding="utf-8")
-HISTORY = (DOCS / "speed-history.md").read_text(encoding="utf-8")
 RUN = today.read(DOCS / "speed.json")
 
 
@@ -68,15 +65,3 @@ def ratios(what, peer):
 def test_the_page_is_short():
     words = [line for line in TEXT.splitlines() if not line.startswith("|")]
     assert len(" ".join(words).split()) <= 300
-
-
-def test_what_prices_cost_is_said_of_the_table_of_peers():
-    pattern = r"^\| ([^|]*) \| ([\d.]+) \| ([\d.]+) \| ([\d.]+) \| [\d.]+ \|$"
-    lines = re.findall(pattern, HISTORY, re.M)
-    assert len(lines) == 6
-    for _, ours, theirs, ratio in lines:
-        assert float(ours) / float(theirs) == pytest.approx(float(ratio), abs=0.01)
-    blind, priced = ([float(line[1]) for line in lines[first::2]] for first in (0, 1))
-    ratios = [with_prices / without for with_prices, without in zip(priced, blind, strict=True)]
-    said = re.search(r"Costs make our own training (\S+)\s+to (\S+) times as long", HISTORY)
-    assert said.groups() == (f"{min(ratios):.2f}", f"{max(ratios):.2f}")

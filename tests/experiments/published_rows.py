@@ -81,16 +81,7 @@ def effects_of(artefact: str) -> dict[str, float]:
 
 def readme(paper: str) -> str:
     """README of a paper's folder on one line."""
-    return _on_one_line(paper, "README.md")
-
-
-def history(paper: str) -> str:
-    """HISTORY of a paper's folder, what was declared and said before, on one line."""
-    return _on_one_line(paper, "HISTORY.md")
-
-
-def _on_one_line(paper: str, name: str) -> str:
-    path = ROOT / "experiments" / paper / name
+    path = ROOT / "experiments" / paper / "README.md"
     return " ".join(path.read_text(encoding="utf-8").split())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from itertools import combinations
 
 from matplotlib.text import Annotation, Text
@@ -12,10 +11,10 @@ from experiments.cegb_2017.show.frames import PANEL
 from experiments.publishing.output import read_published
 from experiments.style import house_style
 from tests.experiments.pictures import unreadable
-from tests.experiments.published_rows import ROOT, effects_of, history, lines, readme
+from tests.experiments.published_rows import ROOT, effects_of, readme
 from tests.recomputed import cegb
 
-README, HISTORY = readme("cegb_2017"), history("cegb_2017")
+README = readme("cegb_2017")
 MODELS, FRAMES = cegb.segmentations()
 
 
@@ -37,34 +36,6 @@ def test_effects_on_the_real_frames():
     assert f"at half the cost CEGB leads by {effects['b3-better-at-half']:+.4f}." in README
     said = f"a pixel costs {effects['b3-coarser-cheaper']:.2f} decades less than with the finest"
     assert said in README
-
-
-def of_real_frames(line, column):
-    """A column of CEGB's on the real frames, by rounds: of a panel, coarsest resolution and λ."""
-    panel, coarsest, tradeoff = line
-    found = {
-        int(row["rounds"]): float(row[column])
-        for row in lines("cegb-figure4")
-        if (row["panel"], row["kind"], row["algorithm"]) == (panel, "score", "cegb")
-        and (int(row["coarsest"]), float(row["tradeoff"])) == (coarsest, tradeoff)
-    }
-    assert sorted(found) == [1, 2, 4, 8]
-    return [found[n] for n in (1, 2, 4, 8)]
-
-
-def test_opponents_that_still_rise_and_savings_at_equal_rounds():
-    for line, form in (
-        (("b3", 8, 0.0), "{}, {}, {} and {} after"),
-        (("c3", 1, 0.01), "{}, {}, {}, {})"),
-    ):
-        scores = of_real_frames(line, "valid_score")
-        assert scores == sorted(scores)
-        assert form.format(*(f"{score:.4f}" for score in scores)) in HISTORY
-    finest, all_four = (
-        of_real_frames(line, "test_cost") for line in (("c3", 1, 0.01), ("b3", 8, 0.01))
-    )
-    saved = sorted(math.log10(one / four) for one, four in zip(finest, all_four, strict=True))
-    assert f"at equal rounds it is {saved[0]:.2f} to {saved[-1]:.2f}." in HISTORY
 
 
 def test_names_of_tradeoffs_can_be_read():

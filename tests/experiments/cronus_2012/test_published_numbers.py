@@ -12,7 +12,6 @@ from tests.experiments.published_rows import (
     RESULTS,
     claims,
     fresh,
-    history,
     in_words,
     lines,
     primaries,
@@ -22,7 +21,6 @@ from tests.experiments.published_rows import (
 from tests.recomputed import curves
 
 README = readme("cronus_2012")
-HISTORY = history("cronus_2012")
 SETS = {
     "g": "VJ faces",
     "b": "Yahoo!'s part",
@@ -230,7 +228,6 @@ def test_no_claim_on_cheap_features_where_there_are_none():
     for panel in prices:
         about_cheap = {f"{panel}-cheap-first", f"{panel}-most-cheap-at-once"} & claims
         assert len(about_cheap) == (0 if panel in without else 2)
-    assert f"between {min(prices['f']):.4f} and {max(prices['f']):.4f} ms" in HISTORY
 
 
 def test_nothing_or_nearly_all(models):
@@ -271,24 +268,6 @@ def test_the_objective_falls_and_scores_do_not_follow(models):
     said = [f"{chosen_score(models, 'f', m):.3f}" for m in ("cronus_initial", "cronus", "gbrt")]
     words = "scores {} as initialised and {} as optimised; GBRT {}".format(*said)
     assert words in README
-
-
-def test_training_times():
-    seconds = defaultdict(lambda: defaultdict(list))
-    for row in lines("cronus-figure2", "timings.csv"):
-        if row["cell"] == "" and row["fit_seconds"]:
-            seconds[row["panel"], row["method"]][row["seed"]].append(float(row["fit_seconds"]))
-
-    def between(method):
-        each = [
-            statistics.median(statistics.median(times) for times in by_seed.values())
-            for (panel, name), by_seed in seconds.items()
-            if name == method
-        ]
-        return f"{min(each):.2f} to {max(each):.2f}"
-
-    said = re.search(r"takes Cronus (.*?), the soft cascade (.*?), AND-OR (.*?)\. That", HISTORY)
-    assert said.groups() == tuple(map(between, ("cronus", "raykar_cascade", "and_or_cascade")))
 
 
 def test_what_our_choices_change():

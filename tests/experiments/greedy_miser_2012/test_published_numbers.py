@@ -17,9 +17,7 @@ from tests.recomputed import greedy_miser
 RESULTS = ROOT / "results"
 FOLDER = ROOT / "experiments" / "greedy_miser_2012"
 README = (FOLDER / "README.md").read_text(encoding="utf-8")
-HISTORY = (FOLDER / "HISTORY.md").read_text(encoding="utf-8")
 ON_ONE_LINE = " ".join(README.split())
-BEFORE = " ".join(HISTORY.split())
 
 
 @pytest.fixture(scope="module")
@@ -44,27 +42,12 @@ def test_savings_of_cronus_in_the_readme():
     assert f"| Cronus | {' | '.join(shown)} | – |" in README
 
 
-def test_what_was_said_of_cronus(figure1):
-    rows, _ = figure1
-    text = BEFORE
-    best = rows[rows["best"] == 1].groupby(["panel", "algorithm"])["test_score"].mean()
-    named = {m: [f"{best[panel, m]:.3f}" for panel in "cdef"] for m in ("cronus", "stagewise")}
-    own, base = ("{}, {}, {} and {}".format(*named[m]) for m in ("cronus", "stagewise"))
-    assert f"scores {own} on the four ranking sets, λ = 0 {base}." in text
-    cascades = rows[(rows["algorithm"] == "cronus") & (rows["rounds"] > 0)]
-    cost = cascades[cascades["panel"] == "d"]["valid_cost_paper"]
-    assert f"each of its {len(cost)} cascades costs {cost.min():,.0f} to {cost.max():,.0f}" in text
-
-
 def test_the_gaps_of_cronus_were_bisected(figure1):
     """The rule: no gap of more than two is left but where eight bisections found nothing."""
     rows, _ = figure1
-    text = BEFORE
     cascades = rows[(rows["panel"] == "f") & (rows["algorithm"] == "cronus")]
-    n_path, steps = 7, 8
-    tried, left = 0, []
+    steps, left = 8, 0
     for _, mine in cascades.groupby("seed"):
-        tried += len(mine) - n_path
         costs = sorted(set(mine["valid_cost_paper"]) - {0.0})
         gaps = [(a, b) for a, b in itertools.pairwise(costs) if b > 2 * a]
         cost = dict(zip(mine["tradeoff"], mine["valid_cost_paper"], strict=True))
@@ -77,12 +60,8 @@ def test_the_gaps_of_cronus_were_bisected(figure1):
                 if cost[low] >= above and cost[high] <= below
             ]
             assert min(near) <= 1.3 ** (7 / 2**steps) + 1e-4
-        if gaps:
-            left.append([above / below for below, above in gaps])
-    assert len(left) == 3
-    left = [factor for factors in left for factor in factors]
-    assert f"bisected: {tried} bisections" in text
-    assert f"gaps of {min(left):.1f} to {max(left):.1f} are left in three repetitions" in text
+        left += bool(gaps)
+    assert left == 3
 
 
 RIVALS = ("early-exit", "stagewise-subsets", "cronus")
@@ -195,7 +174,6 @@ def test_queries_that_the_readme_names():
         facts = meta["data"][dataset]["queries"]["test"]
         assert f"{facts['queries'] - facts['none_relevant']} ({name})" in ON_ONE_LINE
     assert meta["data"]["clueweb09"]["queries"]["valid"]["queries"] == 13
-    assert "where thirteen queries validate" in BEFORE
 
 
 def test_figure_2_in_the_readme():
@@ -324,32 +302,20 @@ def best_by_validation(rows, panel, algorithm, tradeoff):
 
 def test_picture_size_in_the_readme():
     table, meta = output.read_published(RESULTS / "miser-picture-size")
-    rows, spreads = table.to_dict("records"), []
-    whole, _ = output.read_published(RESULTS / "miser-figure3")
-    changes = []
-    part = HISTORY.split("**Smaller pictures**")[1].split("**What our choices change**")[0]
-    for name, algorithm, tradeoff in (
-        ("stage-wise regression (λ = 0)", "stagewise", None),
-        ("Greedy Miser, λ = 1", "greedy_miser", 1.0),
-        ("Greedy Miser, λ = 4", "greedy_miser", 4.0),
-        ("early exit", "early_exit", None),
-        ("support vector machine, averaged kernel", "svm_averaged_kernel", None),
-        ("linear, ℓ1, on the descriptors", "l1_raw_descriptors", None),
+    rows, changes = table.to_dict("records"), []
+    for algorithm, tradeoff in (
+        ("stagewise", None),
+        ("greedy_miser", 1.0),
+        ("greedy_miser", 4.0),
+        ("early_exit", None),
+        ("svm_averaged_kernel", None),
+        ("l1_raw_descriptors", None),
     ):
         large, small = (
             best_by_validation(rows, panel, algorithm, tradeoff) for panel in ("s", "small")
         )
         assert sorted(large) == sorted(small) == meta["seeds"]
-        mean = [statistics.mean(one[s][0] for s in one) for one in (large, small)]
-        change = [small[s][0] - large[s][0] for s in large]
-        ratio = statistics.mean(small[s][1] / large[s][1] for s in large)
-        line = f"| {name} | {mean[0]:.3f} | {mean[1]:.3f} | {statistics.mean(change):+.3f} | "
-        assert f"{line}{ratio:.2f} |" in part
-        changes.append(statistics.mean(change))
-        five = best_by_validation(whole.to_dict("records"), "s", algorithm, tradeoff)
-        spreads.append(statistics.stdev(score for score, _ in five.values()))
-    spread = f"{min(spreads):.3f} to {max(spreads):.3f}"
-    assert f"have standard deviations of {spread}" in " ".join(part.split())
+        changes.append(statistics.mean(small[s][0] - large[s][0] for s in large))
     said = f"all methods lose {-max(changes):.3f} to {-min(changes):.3f} of accuracy"
     assert said in ON_ONE_LINE
 
@@ -359,7 +325,5 @@ def test_effects_on_smaller_pictures_in_the_readme():
     first, second = (extra_picture_size.effects(table, meta, panel) for panel in ("s", "small"))
     means = [(np.mean(values), np.mean(second[name][1])) for name, (_, values) in first.items()]
     assert len(means) == 4
-    said = ", ".join(f"{a:+.3f} and {b:+.3f}" for a, b in means)
-    assert f"on 200×200 and 136×136: {said}." in BEFORE
     said = f"falls from {means[0][0]:+.3f} to {means[0][1]:+.3f} decades."
     assert said in ON_ONE_LINE

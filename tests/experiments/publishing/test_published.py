@@ -7,7 +7,6 @@ import pytest
 
 from experiments.cegb_2017 import extra_deviations
 from experiments.claims import described
-from experiments.curves import advantage
 from experiments.publishing import output
 from experiments.registry import discover
 from experiments.running.provenance import ROOT
@@ -85,7 +84,6 @@ def test_words_for_who_cannot_see_it(artefact):
 # --- numbers in the paper's README ---------------------------------------------------------------
 
 CEGB = (ROOT / "experiments" / "cegb_2017" / "README.md").read_text(encoding="utf-8")
-CEGB_BEFORE = (ROOT / "experiments" / "cegb_2017" / "HISTORY.md").read_text(encoding="utf-8")
 
 
 def published_rows(artefact_id):
@@ -112,18 +110,3 @@ def test_effects_of_the_deviations(variant, panel, tradeoff, column, form):
     (change,) = (c for c in extra_deviations.CHANGES if c.variant == variant)
     values = extra_deviations.effects(rows, change, panel, tradeoff)[column]
     assert form.format(values.mean(), values.std(ddof=1)) in CEGB
-
-
-def test_leads_over_other_libraries():
-    rows = published_rows("cegb-peers")
-    names = ("lightgbm_cegb", "catboost_per_object", "lightgbm", "catboost_first_use")
-
-    def leads(panel):
-        return [float(advantage(rows, panel, "cegb", name).mean()) for name in names]
-
-    one, two, three, _ = leads("d")
-    four, five, six, seven = leads("b'")
-    text = " ".join(CEGB_BEFORE.split())
-    assert f"on Covertype {one:+.3f} against LightGBM's CEGB, {two:+.3f} against" in text
-    assert f"per object, {three:+.3f} against plain LightGBM" in text
-    assert f"on MSLR {four:+.3f}, {five:+.3f} and {six:+.3f}, and {seven:+.3f} against" in text
