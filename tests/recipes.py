@@ -27,8 +27,9 @@ def recipe(heading: str) -> Recipe:
     section = text.split(f"\n## {heading}\n")[1].split("\n## ")[0]
     blocks, seen, path = {"python": [], "diff": []}, 0, ""
     for block in re.finditer(r"```(python|diff)\n(.*?)```", section, re.DOTALL):
-        named = re.findall(r"`((?:algorithms|benchmarks|datasets|experiments|reference|tests)/"
-                           r"[\w/]+\.py|reference/)`", section[seen : block.start()])  # fmt: skip
+        folders = "algorithms|benchmarks|datasets|experiments|reference|tests"
+        path_of_one = rf"`((?:{folders})/[\w/]+\.(?:py|md)|reference/)`"
+        named = re.findall(path_of_one, section[seen : block.start()])
         path = named[-1] if named else path
         blocks[block[1]].append((path, block[2]))
         seen = block.end()
