@@ -68,9 +68,8 @@ class FlatTrees(NamedTuple):
         """Give a forest's leaves values and numbers; what stands at split nodes does not count."""
         leaf = forest.left < 0
         values = np.where(leaf[:, None], values, 0.0)
-        value = values[:, 0].copy() if values.shape[1] else np.zeros(len(leaf))
         nothing = np.zeros(len(leaf))
-        forest = forest._replace(value=value, gain=nothing, count=nothing)
+        forest = forest._replace(value=values[:, 0].copy(), gain=nothing, count=nothing)
         return cls(forest, values, np.where(leaf, numbers, -1))
 
     def first(self, n_trees: int) -> FlatTrees:
