@@ -20,6 +20,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from .cost_meter.stumps import MeteredStumps
+from .costs import check_split_cost, price_list
 from .estimators.fitting import (
     ConstantModelWarning,
     all_or_nothing,
@@ -58,6 +59,7 @@ from .stumps.files import SavedStumps
 from .stumps.hamming_trees import HammingTrees, TreeLearner
 from .stumps.pair_weights import PairWeights, targets_of
 from .stumps.sampling import Problem, Sampler
+from .validation.prices import column_labels
 from .validation.types import ClassWeight, FeatureCosts, FeatureGroups, GroupCosts, Seed
 
 _KINDS = [np.float64, np.uint8]  # what features are kept as; all else becomes the first
@@ -360,7 +362,15 @@ class AdaBoostMH(MeteredStumps, SavedStumps, ScoredInFull, ClassifierMixin, Base
         """Check what depends on the number of columns."""
         families = check_families(self.families, n_features)
         samplers = self._new_samplers(len(families))
-        self._grid_prices(None, None, 0)  # a wrong price must not first show when predicting
+        # A wrong price must not first show when predicting.
+        price_list(
+            self.feature_costs,
+            self.feature_groups,
+            self.group_costs,
+            n_features,
+            column_labels(self),
+        )
+        check_split_cost(self.split_cost)
         return _Training(families, samplers, self._seed())
 
     def _boost(self, new_problem, threshold_of, training: _Training, checked: dict) -> Boosted:

@@ -244,6 +244,15 @@ class GridPrices(NamedTuple):
         """Bits that tell what a row has paid for: its units, then its features if they cost."""
         return len(self.unit_price) + (len(self.own_price) if np.any(self.own_price) else 0)
 
+    def marks(self, features: np.ndarray) -> np.ndarray:
+        """Bits, in words of 64, of what is paid for by a row that tests these features."""
+        tested = features[features >= 0]
+        bits = np.zeros(-(-self.n_marks // 64) * 64, dtype=bool)
+        bits[self.unit[tested]] = True
+        if np.any(self.own_price):
+            bits[len(self.unit_price) + tested[self.own_price[tested] > 0]] = True
+        return np.packbits(bits, bitorder="little").view(np.uint64)
+
     def path_steps(self, features: np.ndarray) -> np.ndarray:
         """Bill of a row after each of the evaluations that it passes."""
         paid = self.split_price[features]

@@ -18,7 +18,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
 from . import costs
-from .cost_meter.trees import from_bits, warn_if_free
+from .cost_meter.meter import from_bits, warn_if_free
 from .estimators.fitting import check_queries
 from .estimators.parameters import (
     Parameter,

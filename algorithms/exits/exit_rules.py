@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import accuracy_score, r2_score
 
-from ..cost_meter.trees import warn_if_free
+from ..cost_meter.meter import warn_if_free
 from ..estimators.parameters import check_number, shown
 from ..estimators.scoring import check_scored
 from ..kernels.decorators import kernel, resolve_n_threads

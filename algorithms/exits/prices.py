@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
 from .. import costs
-from ..cost_meter.trees import MeteredTrees, from_bits, warn_if_free
+from ..cost_meter.meter import from_bits, warn_if_free
 from ..estimators.parameters import (
     CLASS_WEIGHT,
     LARGEST_FACTOR,

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from ..boosted_trees.estimator import BoostedTrees
-from ..cost_meter.trees import MeteredTrees, tested_features
+from ..cost_meter.meter import tested_features
+from ..cost_meter.trees import MeteredTrees
 from ..decision_dag.estimator import DecisionDAGEstimator
 from ..decision_dag.rewards import EVAL, QUIT, cell_of
 from ..decision_dag.walk import DecisionDAG, Steps

@@ -28,7 +28,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from ..cost_meter.trees import from_bits
+from ..cost_meter.meter import from_bits
 from ..decision_dag.walk import next_base
 from ..early_exit import Exits as EarlyExits
 from ..estimators.parameters import check_whole_number

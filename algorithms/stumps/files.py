@@ -216,8 +216,7 @@ class SavedStumps(SavedModel):
     def _check_restored(self) -> None:
         self._check_all_parameters()
         if by_column(self):
-            n_splits = int(np.count_nonzero(self._learners.feature >= 0))
-            self._grid_prices(None, None, max(n_splits, self.n_estimators_))
+            self._grid_prices()
         check_split_cost(self.split_cost)
 
     def _stored_params(self) -> dict:

@@ -13,7 +13,7 @@ from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.boosted_trees.estimator import BoostedTrees
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.cost_meter.importances import gain_shares
-from algorithms.cost_meter.trees import NoCostsWarning
+from algorithms.cost_meter.meter import NoCostsWarning
 from algorithms.early_exit import EarlyExit
 from algorithms.gbrt import GBRTRegressor
 from algorithms.interop import from_scikit_learn
