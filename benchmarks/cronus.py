@@ -10,18 +10,38 @@ are fitted to a part of the rows, for their time is not what is measured here.
 from __future__ import annotations
 
 import copy
+import statistics
 import time
 from pathlib import Path
 from typing import NamedTuple
 
 import click
 
-from .early_exit import seconds
 from .followed.suite import THREADS
-from .memory import status
 
 ROWS, TREES, TREE_ROWS = 141_397, 5_000, 10_000
 INITIALISATION, SETTING, GIGABYTES, OF_COUNTED = 5, 20, 3, 0.5
+
+
+def seconds(programs: dict, n_runs: int = 7) -> dict:
+    """Median wall-clock seconds of programs that run in turn."""
+    spent = {name: [] for name in programs}
+    for program in programs.values():
+        program()  # compiles
+    for _ in range(n_runs):
+        for name, program in programs.items():
+            begin = time.perf_counter()
+            program()
+            spent[name].append(time.perf_counter() - begin)
+    return {name: statistics.median(values) for name, values in spent.items()}
+
+
+def status(name: str) -> int:
+    """A line of /proc/self/status in bytes: VmRSS, the memory now, or VmHWM, its peak."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith(name + ":"):
+            return 1024 * int(line.split()[1])
+    raise OSError(f"/proc/self/status has no {name}")
 
 
 def yahoo_sized(rows: int, tree_rows: int, trees: int):
