@@ -94,15 +94,13 @@ api: setup setup-docs
 	  --output-directory api algorithms reference datasets
 	@echo "Open api/index.html"
 
-# asv's own pages in .asv/html, and that of speed once more with a link to them, in results/dashboard.html:
-# the published results/speed.html must not have a link that is dead in a fresh clone.
+# asv's own pages in .asv/html, and the pages of all figures in results.
 dashboard: setup
 	@test -f results/asv/benchmarks.json || \
 	  { echo "There is no history in results/asv yet; begin it with: make bench MACHINE=name"; exit 2; }
 	"$(PY)" -m benchmarks.dashboard
 	"$(PY)" -m experiments report
-	"$(PY)" -m experiments report --dashboard
-	@echo "Open results/dashboard.html; asv's own pages are .asv/html/index.html."
+	@echo "Open results/index.html; asv's own pages are .asv/html/index.html."
 
 # MACHINE names the history in results/asv/; commit only that of a machine that stays. 9 to 18
 # minutes on two idle cores, kernels included, then the gate; the long tier has a million rows.
@@ -134,4 +132,4 @@ wheel: setup
 	"$(PY)" library/build.py dist
 
 clean:
-	rm -rf "$(VENV)" api dist results/runs results/dashboard.html .asv .pytest_cache .hypothesis .ruff_cache
+	rm -rf "$(VENV)" api dist results/runs .asv .pytest_cache .hypothesis .ruff_cache

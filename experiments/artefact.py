@@ -1,4 +1,4 @@
-"""What a figure or table of a paper declares: its cells, its picture, its claims."""
+"""What a figure or table of a paper declares: its cells and its picture."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     import pandas as pd
     from matplotlib.figure import Figure
 
-    from experiments.claims import Claim
-    from experiments.lines import Lines
 
 SCALES = ("smoke", "laptop", "overnight", "paper")
 """Sizes of a run: seconds (what CI runs), minutes (the default), up to hours (laptop's data, with
@@ -54,16 +52,11 @@ class Artefact:
         For each value column, what ``check`` lets pass.
     render : callable
         ``(rows, meta) -> matplotlib figure``, or markdown text for a table. Never computes.
-    make_claims : callable
-        ``(rows, meta) -> list[Claim]``: what the paper says about it.
-    alt : callable
-        ``(rows, meta) -> str``: one to three sentences for a reader who cannot see the picture:
-        what is shown and what comes out, with numbers from the rows.
     paper_numbers : str
         The paper's own numbers and their place in the paper, or that it prints none.
     timing_columns : sequence of str
-        Columns that hold measured times; they go to ``timings.csv``, not to ``rows.csv``. `render`,
-        `make_claims` and `alt` are given rows that have them.
+        Columns that hold measured times; they go to ``timings.csv``, not to ``rows.csv``. `render`
+        is given rows that have them.
     drawn_columns : sequence of str
         Text columns, such as the lines of a small picture or what a score was computed of;
         ``check`` does not judge them.
@@ -79,9 +72,6 @@ class Artefact:
     select : callable or None
         ``rows -> rows``: the rows and columns that it is about, where artefacts share cells that
         measure more.
-    lines : callable or None
-        ``(rows, meta) -> Lines``: curves of its picture that the page lets a reader point at and
-        take away, where many overlap.
     chosen : callable or None
         ``rows -> dict``: the hyper-parameters that validation chose, from all rows of the cells;
         they go to ``meta.json``.
@@ -90,9 +80,6 @@ class Artefact:
         the cost by which budgets choose; its gaps are listed in ``results/gaps.csv``.
     letters : Mapping of str to str
         The picture's letter of each panel whose key is another.
-    bisections : str or None
-        Artefact whose rows say what bisecting λ found at these gaps, see
-        :mod:`experiments.publishing.bisections`.
     orders : callable or None
         ``(rows, meta) -> DataFrame``: order against order of methods for which the paper prints
         numbers, see :mod:`experiments.publishing.orders`.
@@ -109,8 +96,6 @@ class Artefact:
     keys: Sequence[str]
     tolerances: Mapping[str, Tolerance]
     render: Callable[[pd.DataFrame, Mapping], Figure | str]
-    make_claims: Callable[[pd.DataFrame, Mapping], list[Claim]]
-    alt: Callable[[pd.DataFrame, Mapping], str]
     paper_numbers: str
     timing_columns: Sequence[str] = ()
     drawn_columns: Sequence[str] = ()
@@ -118,11 +103,9 @@ class Artefact:
     data_form: str = "table"
     committed_picture: bool = True
     select: Callable[[pd.DataFrame], pd.DataFrame] | None = None
-    lines: Callable[[pd.DataFrame, Mapping], Lines] | None = None
     chosen: Callable[[pd.DataFrame], dict] | None = None
     curve: tuple[str, str] | None = None
     letters: Mapping[str, str] = field(default_factory=dict)
-    bisections: str | None = None
     orders: Callable[[pd.DataFrame, Mapping], pd.DataFrame] | None = None
 
     def cells(self, scale: str, n_seeds: int | None = None) -> list[Cell]:

@@ -16,15 +16,14 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 
 from datasets.sources.storage import write_atomically
 from experiments.artefact import SCALES, Artefact
-from experiments.claims import sentence
 from experiments.command_options import ARTEFACT, print_whatever_the_encoding, run_options
 from experiments.compare.command import compare_command
 from experiments.data_commands import DataProblem, data_group
 from experiments.leaderboard.command import leaderboard_group
-from experiments.listing_commands import claims, list_command, warm_up
+from experiments.listing_commands import list_command, warm_up
 from experiments.plans import describe_plans
 from experiments.primaries import storing
-from experiments.primaries.command import decide_command, declared_by
+from experiments.primaries.command import claims, decide_command, declared_by
 from experiments.publishing import check as check_module
 from experiments.publishing import output, parts, scoreboard
 from experiments.publishing.ending import Ending, end, together
@@ -211,7 +210,7 @@ def reproduce(
     store,
     quiet,
 ) -> int:
-    """Regenerate figures and tables, and describe their claims.
+    """Regenerate figures and tables.
 
     ID is an artefact (cegb-figure2), a paper (cegb), a figure or table of every paper (figure2), or
     all. What is published of data that cannot be had here is shown in grey.
@@ -292,9 +291,6 @@ def _reproduce_one(suite, artefact, options, workers, folder: Path) -> Ending:
     meta = describe(artefact, options, result, source_tree)
     output.write_run(folder, artefact, result, meta, published=suite.results / artefact.id)
     click.echo(f"{result.computed} cells computed, {result.kept} from the store.")
-    judged = output.evaluate_claims(artefact, result.rows, meta)
-    for row in judged.to_dict("records"):
-        click.echo(f"  {sentence(row)}")
     click.echo(f"Written: {shown(folder)}")
     ending, lines = end(artefact, folder, suite.results / artefact.id)
     click.echo("\n".join(lines))
@@ -408,7 +404,7 @@ def _to_compare(artefact: Artefact, scale: str, published: Mapping) -> bool:
 @click.argument("names", nargs=-1, metavar="[ID...]", type=ARTEFACT)
 @click.pass_obj
 def redraw(suite: Suite, names) -> None:
-    """Draw and describe published rows anew.
+    """Draw published rows anew.
 
     Nothing is computed. Without ID all artefacts.
     """

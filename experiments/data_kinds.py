@@ -6,7 +6,7 @@ fetch and nothing that could be synthetic data, so a verdict on a claim may be d
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -64,12 +64,6 @@ def load(name: str, *, scale: str, data: str, seed: int) -> NoData:
     )
 
 
-def extent(record: Mapping) -> str:
-    """Say of what a claim is tested on: "whole set", "part", "simulation" or "synthetic"."""
-    words = {"real": "whole set", "real, a part": "part", KIND: SIMULATION, SIMULATION: SIMULATION}
-    return words.get(kind_in_words(record), SYNTHETIC)
-
-
 def kind_in_words(record: Mapping) -> str:
     """Say whether data are real, a part of the real ones, or of another kind."""
     whole = (
@@ -97,8 +91,3 @@ def aside(record: Mapping) -> str:
     if record["kind"] == PUBLISHED:
         return " (OUR PUBLISHED ROWS)"
     return " (SYNTHETIC)" if is_synthetic(record) else ""
-
-
-def computed_first(panels: Iterable[Any], meta: Mapping) -> list[Any]:
-    """Order what has a ``dataset`` so that published rows come after what was computed now."""
-    return sorted(panels, key=lambda panel: meta["data"][panel.dataset]["kind"] == PUBLISHED)

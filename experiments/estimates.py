@@ -8,8 +8,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import special
 
-from experiments.primaries.pooling import of_queries, pooled
-
 LEVEL = 0.95
 """Confidence level of what is described."""
 
@@ -88,15 +86,6 @@ def over_units(effects: np.ndarray, level: float = LEVEL) -> Estimate:
     return Estimate(n, float(np.mean(effects)), float(interval.low), float(interval.high))
 
 
-def over_crossed(effects: np.ndarray, level: float = LEVEL) -> Estimate:
-    """Mean of one effect per repetition and query, for new trainings and new queries."""
-    n = effects.shape[1]
-    if min(effects.shape) < 2 or do_not_vary(effects):
-        return Estimate(n, float(np.mean(effects)) if effects.size else math.nan)
-    found = pooled([of_queries(effects)], level, delta=1.0)
-    return Estimate(n, found.effect, found.low, found.high)
-
-
 def rate_interval(failures, trials, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
     """Interval of the probability of a failure, after Clopper and Pearson."""
     failures, trials = np.asarray(failures), np.asarray(trials)
@@ -107,23 +96,3 @@ def rate_interval(failures, trials, level: float = LEVEL) -> tuple[np.ndarray, n
     low[any_failed] = special.betaincinv(failures[any_failed], successes[any_failed] + 1, tail)
     high[any_held] = special.betaincinv(failures[any_held] + 1, successes[any_held], 1 - tail)
     return low, high
-
-
-def over_trials(counts: np.ndarray, level: float = LEVEL) -> Estimate:
-    """Smallest distance of failure rates below their bounds, with the exact interval.
-
-    A bound must hold everywhere, so the place counts where the interval comes nearest to it (or
-    goes furthest beyond); the intervals of all places hold together with `level` (Bonferroni).
-    """
-    if len(counts) == 0:
-        return Estimate(0, math.nan)
-    bounds, failures, trials = counts.T
-    low, high = rate_interval(failures, trials, 1 - (1 - level) / len(counts))
-    worst = int(np.argmin(bounds - high))
-    effect = bounds[worst] - failures[worst] / trials[worst]
-    return Estimate(
-        int(trials[worst]),
-        float(effect),
-        float(bounds[worst] - high[worst]),
-        float(bounds[worst] - low[worst]),
-    )

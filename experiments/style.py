@@ -128,9 +128,12 @@ LOOKS = {
 }
 """For each algorithm its look; add a line, never re-use one."""
 
+SAVED_DPI = 110
+"""Pixels to the inch of a saved picture."""
+
 _SETTINGS = {
     "figure.dpi": 100,
-    "savefig.dpi": 110,
+    "savefig.dpi": SAVED_DPI,
     "font.family": "DejaVu Sans",
     "font.size": 9,
     "axes.titlesize": 8,

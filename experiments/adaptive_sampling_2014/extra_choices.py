@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from experiments.adaptive_sampling_2014.cells.grid import MAX_COST
@@ -14,7 +13,7 @@ from experiments.adaptive_sampling_2014.cells.variants import read
 from experiments.adaptive_sampling_2014.show.curve_panels import kind_of
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.data_kinds import aside, is_synthetic
+from experiments.data_kinds import is_synthetic
 
 _ROUNDS = (10, 100, 1_000)
 ROUNDS = {"smoke": (10,), "laptop": _ROUNDS, "overnight": _ROUNDS, "paper": _ROUNDS}
@@ -242,32 +241,6 @@ def _number(value: float, form: str) -> str:
     return (format(0.0, form) if float(text) == 0 else text).replace("-", "−")
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say how much the changes move the loss at the end, and which most."""
-    last = ROUNDS[meta["scale"]][-1]
-    moved = {
-        (dataset, choice.name, change.says): differences(rows, dataset, choice, change, last)[
-            "log10_loss"
-        ].mean()
-        for dataset in TITLES
-        if dataset in set(rows["dataset"])
-        for choice in CHOICES
-        for change in choice.changes
-    }
-    (dataset, method, says), most = max(moved.items(), key=lambda item: abs(item[1]))
-    median = float(np.median(np.abs(list(moved.values()))))
-    noted = aside(meta["data"][dataset])
-    (exact,), after = THRESHOLDS.changes, EXACT_ROUNDS[meta["scale"]][-1]
-    difference = differences(rows, "mnist", THRESHOLDS, exact, after)["log10_loss"].mean()
-    return (
-        f"Tables of {len(moved)} changes to Laminating, M.A.S. Naive and Tasting 1.Q, each against "
-        f"our default. After {last:,} rounds half of them move the log10 training loss by less "
-        f"than {median:.3f}; the largest effect has {method} with {says}, on {TITLES[dataset]}"
-        f"{noted}: {_number(most, '+.3f')}. Exact thresholds instead of 8-bit columns move it by "
-        f"{_number(difference, '+.3f')} after {after} rounds."
-    )
-
-
 ARTEFACT = Artefact(
     id="sampling-choices",
     paper="adaptive_sampling_2014",
@@ -285,8 +258,6 @@ ARTEFACT = Artefact(
         "evaluations": Tolerance(relative=0.05),
     },
     render=render,
-    make_claims=lambda rows, meta: [],
-    alt=alt,
     paper_numbers="The choices are ours; the paper does not state what it took.",
     data_form="features",
 )

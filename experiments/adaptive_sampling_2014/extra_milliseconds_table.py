@@ -1,27 +1,54 @@
 """Beside the adaptive sampling paper: tables like its own at equal measured time.
 
-The same trainings as :mod:`experiments.adaptive_sampling_2014.extra_milliseconds`, with the first
-families and the rules of before, not those of Tables 1, 2 and 4 as published; read at the last
-round that a time pays for: the time that Uniform Naive takes for 10, 100, ... rounds.
+What a training costs is the time of the training itself and the time to compute the features it
+asks for. A training image computes a whole family when any of its features is first needed; what
+was computed is kept. Families and rules are those of before Tables 1, 2, 4 were run anew. Read is
+the last round that a time pays for: the time that Uniform Naive takes for 10, 100, ... rounds.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pandas as pd
 
+from experiments.adaptive_sampling_2014.cells.grid import KEY_COLUMNS, TOLERANCES, rounds_by_eighths
+from experiments.adaptive_sampling_2014.cells.measure import learning_curve
 from experiments.adaptive_sampling_2014.cells.methods import METHODS, NAMES, Method
-from experiments.adaptive_sampling_2014.extra_milliseconds import ARTEFACT as FIGURE
-from experiments.adaptive_sampling_2014.extra_milliseconds import last_within, mean_seconds
-from experiments.adaptive_sampling_2014.show.curve_panels import FIRST, kind_of
+from experiments.adaptive_sampling_2014.show.curve_panels import (
+    FIRST,
+    cells_of_sets,
+    curve,
+    kind_of,
+)
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.adaptive_sampling_2014.show.tables import number, table_rounds
-from experiments.data_kinds import aside
+from experiments.artefact import Artefact
 
 YARDSTICK = "uniform_naive"
+TIMING_COLUMNS = ("training_seconds", "tuning_seconds")
+MINUTES = {"smoke": 0.5, "laptop": 9, "overnight": 270, "paper": 2400}
+SEEDS = {"smoke": 1, "laptop": 1, "overnight": 3, "paper": 3}
+make_cells = partial(cells_of_sets, series=rounds_by_eighths, timed=True)
+
+
+def with_total(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows with ``total_seconds``: training, and features for the training images."""
+    return rows.assign(total_seconds=rows["training_seconds"] + rows["feature_seconds"])
+
+
+def last_within(rows: pd.DataFrame, dataset: str, method: str, seconds: float) -> pd.DataFrame:
+    """Return for each seed the last row that a time pays for; none where it pays for no row."""
+    mine = curve(with_total(rows), dataset, method)
+    return mine[mine["total_seconds"] <= seconds].groupby("seed").tail(1)
+
+
+def mean_seconds(rows: pd.DataFrame, dataset: str, method: str, rounds: int) -> float:
+    """Return what a method takes up to T rounds, mean over the repetitions; NaN if not run."""
+    mine = curve(with_total(rows), dataset, method)
+    return float(mine.loc[mine["rounds"] == rounds, "total_seconds"].mean())
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> str:
@@ -88,37 +115,19 @@ def _cell(rows: pd.DataFrame, dataset: str, method: Method, seconds: float) -> s
     )
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say for each data set which method has the smallest loss at the longest time."""
-    said = []
-    for dataset in SETS:
-        mine = rows[rows["dataset"] == dataset]
-        if mine.empty:
-            continue
-        t = table_rounds(mine)[-1]
-        seconds = mean_seconds(rows, dataset, YARDSTICK, t)
-        losses = {}
-        for method in METHODS:
-            reached = last_within(rows, dataset, method.key, seconds)
-            if len(reached):
-                losses[method.key] = reached["log10_loss"].mean()
-        best = min(losses, key=losses.get)
-        noted = aside(meta["data"][dataset])
-        said.append(
-            f"{SETS[dataset].title}{noted}: {NAMES[best]}, {number(losses[best], 2)} within "
-            f"{seconds:.3g} s"
-        )
-    return (
-        "Tables of training loss and test error at equal measured time, a table for each data set. "
-        f"Smallest log10 loss within the time of Uniform Naive's last round: {'; '.join(said)}."
-    )
-
-
-ARTEFACT = replace(
-    FIGURE,
+ARTEFACT = Artefact(
     id="sampling-milliseconds-table",
+    paper="adaptive_sampling_2014",
     title="Beside adaptive sampling: the tables at equal time",
     shows="Training loss and test error of thirteen methods at equal measured time.",
+    minutes=MINUTES,
+    seeds=SEEDS,
+    make_cells=make_cells,
+    run_cell=learning_curve,
+    keys=KEY_COLUMNS,
+    tolerances=TOLERANCES,
+    timing_columns=TIMING_COLUMNS,
     render=render,
-    alt=alt,
+    paper_numbers="The paper has none: it counts evaluations of features.",
+    data_form="features",
 )

@@ -30,8 +30,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.adaptive_sampling_2014.cells.trials import run_cell
-from experiments.adaptive_sampling_2014.claims import of_theorem1
-from experiments.adaptive_sampling_2014.show.simulations import BOUNDS, DELTA, against, counts
+from experiments.adaptive_sampling_2014.show.simulations import BOUNDS, DELTA, counts
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.data_kinds import NAME
 from experiments.estimates import rate_interval
@@ -166,27 +165,6 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     return figure
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say where the printed lemma fails, and from where on no failure of the whole was seen."""
-    broken = against(rows, "one iteration")
-    worst = broken[np.argmin(broken[:, 0] - broken[:, 1] / broken[:, 2])]
-    failures = counts(rows[rows["procedure"] == "whole"])
-    last = failures.loc[failures["failures"] > 0, "strength"].max()
-    first = [next(x for x in range(1, 2000) if bound(1.0, x) < 1) for bound in BOUNDS["whole"]]
-    kept = all(
-        np.all(table[:, 1] <= table[:, 0] * table[:, 2])
-        for table in (against(rows, p, 1) for p in BOUNDS)
-    )
-    return (
-        "Failure rates of Laminating against δ²S under the bounds as printed and as they follow "
-        "with Hoeffding's inequality for votes of ±1. One iteration: where Lemma 1 as printed "
-        f"allows {worst[0]:.2g}, {worst[1] / worst[2]:.2g} of the trials fail. The whole: the last "
-        f"failures are seen at δ²S = {last:g}, while Theorem 1 says something only from {first[0]} "
-        f"on as printed and from {first[1]} on as it follows: it is far from tight. The bounds as "
-        f"they follow are {'never' if kept else 'sometimes'} exceeded."
-    )
-
-
 ARTEFACT = Artefact(
     id="sampling-theorem1",
     paper="adaptive_sampling_2014",
@@ -204,8 +182,6 @@ ARTEFACT = Artefact(
         "trials": Tolerance(absolute=0),
     },
     render=render,
-    make_claims=of_theorem1,
-    alt=alt,
     paper_numbers="Lemma 1: 4 exp(-δ²S/2); Theorem 1: 4 / (1 - exp(-δ²S/69)) - 4; the paper shows "
     "no failure rates.",
     data_form="none",

@@ -10,7 +10,6 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.adaptive_sampling_2014.cells.gaussian_edges import run_cell
-from experiments.adaptive_sampling_2014.claims import of_figure1
 from experiments.adaptive_sampling_2014.show.simulations import COSTS, STDS, best_size
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.data_kinds import NAME
@@ -53,14 +52,6 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
     return cells + [
         Cell(NAME, method, {"std": std, **lines}, FIRST_SEED + s) for s in seeds for std in STDS
     ]
-
-
-def _deviation(rows: pd.DataFrame) -> float:
-    """Return how many standard errors an estimate (all seeds) is from the formula at most."""
-    places = rows[rows["kind"] == "line"].groupby(["std", "cost", "n_features"])
-    mean, n = places["simulated"].mean(), places["simulated"].size()
-    error = np.sqrt(places["error"].apply(lambda e: float(np.square(e).sum()))) / n
-    return float(((mean - places["expected"].first()).abs() / error).max())
 
 
 def _draw_surface(figure: Figure, ax: Axes, rows: pd.DataFrame, std: float) -> None:
@@ -139,24 +130,6 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     return figure
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say where the best Q lies, and how far the draws are from the formula."""
-    said = []
-    first = rows[(rows["kind"] == "line") & (rows["seed"] == rows["seed"].min())]
-    for cost in COSTS:
-        best = [
-            best_size(first[(first["cost"] == cost) & (first["std"] == std)], "expected")
-            for std in STDS
-        ]
-        said.append(f"{best[0]:.3g} and {best[1]:.3g} at QS = {cost:,}")
-    return (
-        "Expected true edge of the learner that looks best, as a surface over the numbers of "
-        "features Q and examples S and along lines of equal cost. The best Q for edges of variance "
-        f"10^-2 and 10^-4 is {'; '.join(said)}. Estimates by drawing are at most "
-        f"{_deviation(rows):.2g} standard errors from the formula."
-    )
-
-
 ARTEFACT = Artefact(
     id="sampling-figure1",
     paper="adaptive_sampling_2014",
@@ -174,8 +147,6 @@ ARTEFACT = Artefact(
         "error": Tolerance(absolute=1e-6, relative=1e-4),
     },
     render=render,
-    make_claims=of_figure1,
-    alt=alt,
     paper_numbers="Figure 1 prints surfaces and curves without numbers.",
     data_form="none",
 )

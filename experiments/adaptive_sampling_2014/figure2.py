@@ -8,10 +8,8 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.adaptive_sampling_2014.cells.edge_difference import run_cell
-from experiments.adaptive_sampling_2014.claims import of_figure2
-from experiments.adaptive_sampling_2014.show.simulations import differences
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.data_kinds import aside, in_words, is_synthetic
+from experiments.data_kinds import in_words, is_synthetic
 from experiments.estimates import t_interval
 from experiments.style import LOOKS, draw_curve, headline, mark
 
@@ -84,26 +82,6 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     return figure
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say what each strategy loses on average."""
-    said = []
-    for passes in sorted(rows["passes"].unique()):
-        means = differences(rows, passes).mean()
-        each = ", ".join(
-            f"{LOOKS[name].label} {means[name]:.3g}" for name in STRATEGIES if name in means
-        )
-        cost = int(rows.loc[rows["algorithm"] == "uniform_naive"].set_index("passes")
-                   .loc[passes, "cost"].iloc[0])  # fmt: skip
-        said.append(f"at a cost of {cost:,} evaluations a round: {each}")
-    kind = aside(meta["data"]["mnist"])
-    return (
-        f"How far the edge of the stump taken is below the largest one on MNIST pixels{kind}, over "
-        f"{rows['round'].max()} boosting rounds, for three strategies; on average "
-        + "; ".join(said)
-        + "."
-    )
-
-
 ARTEFACT = Artefact(
     id="sampling-figure2",
     paper="adaptive_sampling_2014",
@@ -123,8 +101,6 @@ ARTEFACT = Artefact(
         "difference": Tolerance(absolute=0.01),
     },
     render=render,
-    make_claims=of_figure2,
-    alt=alt,
     paper_numbers="Figure 2 prints curves without numbers; Q and S of the first two strategies are "
     "in its legend (3 and 60,000, 784 and 230; 10 and 60,000, 784 and 765), Laminating's are not.",
     data_form="images",

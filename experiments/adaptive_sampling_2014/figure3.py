@@ -9,7 +9,7 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
 from experiments.cells.sample_images import TOLERANCES, mosaic, picture, run_cell
-from experiments.data_kinds import aside, in_words
+from experiments.data_kinds import in_words
 from experiments.style import headline, mark
 
 SETS = {
@@ -65,18 +65,6 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     return figure
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say how many images of which sets are shown."""
-    said = []
-    for name, (title, says, _, _, _) in SETS.items():
-        mine = rows[(rows["dataset"] == name) & (rows["seed"] == rows["seed"].min())]
-        if len(mine):
-            kind = aside(meta["data"][name])
-            size = f"{mine['width'].iloc[0]}×{mine['height'].iloc[0]} pixels"
-            said.append(f"{len(mine)} of {title}{kind}, {says}, {size}")
-    return "Sample images: " + "; ".join(said) + "."
-
-
 ARTEFACT = Artefact(
     id="sampling-figure3",
     paper="adaptive_sampling_2014",
@@ -89,8 +77,6 @@ ARTEFACT = Artefact(
     keys=("place",),
     tolerances=TOLERANCES,
     render=render,
-    make_claims=lambda rows, meta: [],
-    alt=alt,
     paper_numbers="Figure 3 shows images without numbers; which ones the paper chose is not said "
     "but for MNIST (the first of every digit) and CIFAR-10 (some of the first).",
     drawn_columns=("pixels",),

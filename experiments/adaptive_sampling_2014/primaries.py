@@ -18,30 +18,65 @@ import pandas as pd
 from experiments.adaptive_sampling_2014.cells.headline import FAMILIES
 from experiments.adaptive_sampling_2014.cells.methods import (
     BASELINE,
+    KEYS,
     LAMINATING,
     MAS,
     TASTING,
     group,
 )
-from experiments.adaptive_sampling_2014.claims import (
-    SMALLEST_EFFECT_ON_LOSS,
-    TWICE,
-    growth,
-    no_advantage,
-    saving,
-)
 from experiments.adaptive_sampling_2014.show.orderings import (
     EARLY,
     at,
+    best_of,
     lead,
     lead_over_best,
+    missing,
     of_set,
     paper_at,
 )
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
-from experiments.adaptive_sampling_2014.show.simulations import COSTS
+from experiments.adaptive_sampling_2014.show.simulations import (
+    COSTS,
+    STDS,
+    best_size,
+    differences,
+)
 from experiments.data_kinds import NAME
 from experiments.primaries.declared import Part, Primary
+
+SMALLEST_EFFECT_ON_LOSS = 0.01
+"""Smallest difference of log10 losses of interest: the last digit of the paper's tables."""
+
+
+def no_advantage(table: pd.DataFrame) -> np.ndarray:
+    """Return how far the best that samples examples stays below the lead that counts, per seed."""
+    sampling, others = group(MAS, LAMINATING), group(BASELINE, TASTING)
+    if missing(table, KEYS):
+        return np.empty(0)
+    gained = lead(table, [best_of(table, sampling)], [best_of(table, others)])
+    return 2 * SMALLEST_EFFECT_ON_LOSS - gained
+
+
+TWICE = 0.30103
+"""Decades by which the best Q must be larger for the larger variance: twice as many."""
+
+
+def growth(rows: pd.DataFrame, cost: int) -> np.ndarray:
+    """Return for each seed how many decades larger the best Q is for the larger variance."""
+    mine = rows[(rows["kind"] == "line") & (rows["cost"] == cost)]
+    best = {
+        (seed, std): np.log10(best_size(line, "simulated"))
+        for (seed, std), line in mine.groupby(["seed", "std"])
+    }
+    return np.array([best[seed, STDS[0]] - best[seed, STDS[1]] for seed in mine["seed"].unique()])
+
+
+def saving(rows: pd.DataFrame, passes: int) -> np.ndarray:
+    """Return for each seed by what share Laminating's difference is below the best other one's."""
+    table = differences(rows, passes)
+    others = table.drop(columns="laminating").min(axis=1)
+    return (1 - table["laminating"] / others).to_numpy()
+
 
 ROUNDS = EARLY[-1]
 _DELTA = 0.02

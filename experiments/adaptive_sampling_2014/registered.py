@@ -4,10 +4,7 @@ from types import ModuleType
 
 from experiments.adaptive_sampling_2014 import (
     extra_choices,
-    extra_examples,
-    extra_milliseconds,
     extra_milliseconds_table,
-    extra_prediction_cost,
     extra_table3_rules,
     extra_theorem1,
     figure1,

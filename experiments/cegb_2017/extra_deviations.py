@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-import numpy as np
 import pandas as pd
 
 from experiments.artefact import Artefact, Cell, Tolerance
@@ -130,27 +129,6 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
     return "\n".join(lines) + "\n"
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say which change moves the score most."""
-    dataset_of = rows.drop_duplicates("panel").set_index("panel")["dataset"]
-    moved = {
-        (change.says, panel): differences["score"].mean()
-        for change in CHANGES
-        for panel in SHOWN
-        for tradeoff in tradeoffs(panel, change)
-        if len(differences := effects(rows, change, panel.key, tradeoff))
-    }
-    (says, panel), most = max(moved.items(), key=lambda item: abs(item[1]))
-    dataset = dataset_of[panel.key]
-    noted = aside(meta["data"][dataset])
-    median = float(np.median(np.abs(list(moved.values()))))
-    return (
-        f"A table of {len(moved)} changes to the training, each against our own way. Half of them "
-        f"move the test score by less than {median:.4f}; the largest effect has: {says}, on "
-        f"{panel_name(panel, dataset)}{noted}: {most:+.4f}."
-    )
-
-
 ARTEFACT = Artefact(
     id="cegb-deviations",
     paper="cegb_2017",
@@ -166,7 +144,5 @@ ARTEFACT = Artefact(
         "test_cost": Tolerance(absolute=0.01, relative=0.05),
     },
     render=render,
-    make_claims=lambda rows, meta: [],
-    alt=alt,
     paper_numbers="The deviations are ours; the paper has no numbers for them.",
 )

@@ -25,14 +25,11 @@ from experiments.cegb_2017.show.panels import (
     PANELS,
     Panel,
     cost_label,
-    panel_name,
     panel_title,
     score_label,
 )
-from experiments.curves import advantage, curves
-from experiments.data_kinds import aside
-from experiments.lines import lines_of
-from experiments.style import GAP_IN_WORDS, LOOKS, draw_curve, frame, headline, log_cost_axis, mark
+from experiments.curves import curves
+from experiments.style import GAP_IN_WORDS, draw_curve, frame, headline, log_cost_axis, mark
 
 PLAIN = ("gbrt", "lightgbm", "catboost", "hist_gradient_boosting")
 PRICED = ("cegb", "lightgbm_cegb", "catboost_per_object", "catboost_first_use")
@@ -41,15 +38,6 @@ METHODS = (*PRICED, *PLAIN)
 
 LABELS = {"cegb": "CEGB, ours", "gbrt": "GBRT, ours, no costs"}
 
-SHORT = {
-    "cegb": "CEGB, ours",
-    "gbrt": "GBRT, ours",
-    "lightgbm_cegb": "LightGBM's CEGB",
-    "catboost_per_object": "CatBoost per object",
-    "catboost_first_use": "CatBoost first use",
-    "hist_gradient_boosting": "scikit-learn",
-}
-"""Where five panels are said in words."""
 
 FIRST_SEED = {"b'": 0, "d": 0, "y": 5, "m": 5, "w": 5}
 """First repetition of each panel. Those of the first two were published before the other three
@@ -194,35 +182,6 @@ def _draw_panel(ax, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> None:
     mark(ax, record)
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say for each panel how far CEGB lies above each other method, and what each ends at."""
-    said = []
-    for panel in SHOWN:
-        mine = rows[rows["panel"] == panel.key]
-        if mine.empty:
-            continue
-        dataset = mine["dataset"].iloc[0]
-        noted = aside(meta["data"][dataset])
-        name = f"{panel_name(panel, dataset)}{noted}"
-        leads = []
-        for method in METHODS:
-            if (curve := curves(mine, panel.key, method)) is None:
-                continue
-            cost, score, _, _ = curve.summary()
-            text = f"{SHORT.get(method, LOOKS[method].label)} {score[-1]:.3f} for {cost[-1]:.3g}"
-            lead = advantage(mine, panel.key, "cegb", method)
-            if method != "cegb" and not np.isnan(lead).all():
-                text += f" ({np.nanmean(lead):+.3f})"
-            leads.append(text)
-        said.append(f"{name}: {'; '.join(leads)}.")
-    return (
-        "Panels of test score against mean prediction cost on a logarithmic axis, one curve for "
-        "each method. It ends at this score for this cost; in brackets is CEGB's mean height above "
-        "it over the budgets that both reach. "
-        f"{' '.join(said)}"
-    )
-
-
 ARTEFACT = Artefact(
     id="cegb-peers",
     paper="cegb_2017",
@@ -244,12 +203,9 @@ ARTEFACT = Artefact(
         "speaking_queries": Tolerance(),
     },
     render=render,
-    make_claims=lambda rows, meta: [],  # the paper compares with none of these libraries
-    alt=alt,
     select=selectable,
     curve=("algorithm", "valid_cost"),
     letters=LETTERS,
-    lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="The paper has no such panel: it compares with none of these libraries.",
     requires=("lightgbm", "catboost"),
 )

@@ -17,10 +17,9 @@ from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.rivals import follow
 from experiments.cegb_2017.show.curves_of_panel import say_no_data
 from experiments.cegb_2017.show.design import REPETITIONS, cells_of, repetitions, tradeoffs
-from experiments.cegb_2017.show.panels import PANELS, Panel, cost_label, panel_name, panel_title
-from experiments.curves import advantage, curves
-from experiments.data_kinds import aside
-from experiments.style import GAP_IN_WORDS, LOOKS, draw_curve, frame, headline, log_cost_axis, mark
+from experiments.cegb_2017.show.panels import PANELS, Panel, cost_label, panel_title
+from experiments.curves import curves
+from experiments.style import GAP_IN_WORDS, draw_curve, frame, headline, log_cost_axis, mark
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("b", "b'", "c", "d"))
 METHODS = ("cegb", "budget_prune", "budget_forest")
@@ -137,27 +136,6 @@ def _draw_panel(ax, panel: Panel, metric: str, rows: pd.DataFrame, meta: Mapping
     mark(ax, record)
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say for each panel and metric how far CEGB lies above its rivals."""
-    said = []
-    for panel, metric, mine in _places(rows):
-        if mine.empty:
-            continue
-        dataset = mine["dataset"].iloc[0]
-        noted = aside(meta["data"][dataset])
-        leads = []
-        for method in METHODS[1:]:
-            lead = advantage(mine, panel.key, better="cegb", worse=method)
-            if lead.size and not np.isnan(lead).all():
-                leads.append(f"{np.nanmean(lead):+.3f} above {LOOKS[method].label}")
-        name = f"({panel.key}) {panel_name(panel, dataset)}{noted}, {_label(panel, metric)}"
-        said.append(f"{name}: {', '.join(leads) or 'no budget that both reach'}")
-    return (
-        "Panels of test score against mean prediction cost on a logarithmic axis, one curve each "
-        f"for deep CEGB, BudgetPrune and BudgetRF. CEGB's mean height: {'; '.join(said)}."
-    )
-
-
 _COST = Tolerance(absolute=0.01, relative=0.05)
 
 ARTEFACT = Artefact(
@@ -178,8 +156,6 @@ ARTEFACT = Artefact(
         "speaking_queries": Tolerance(),
     },
     render=render,
-    make_claims=lambda rows, meta: [],  # the paper's points are another program's
-    alt=alt,
     curve=("algorithm", "valid_cost"),
     paper_numbers="Figure 2 prints curves without numbers; the rivals' points are from their "
     "authors, and in panel b by another metric than its axis says.",

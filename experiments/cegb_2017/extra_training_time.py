@@ -13,10 +13,9 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.stopwatch import run_cell
-from experiments.cegb_2017.claims import AT_MOST, of_training_time
 from experiments.cegb_2017.show.panels import GRID, PANELS, Panel, settings
-from experiments.cegb_2017.show.training_time import VARIANTS, ratios
-from experiments.data_kinds import PUBLISHED, aside, in_words
+from experiments.cegb_2017.show.training_time import AT_MOST, VARIANTS, ratios
+from experiments.data_kinds import PUBLISHED, in_words
 from experiments.style import FADED, LOOKS, headline, not_recomputed
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("a", "a'", "c", "d"))
@@ -108,20 +107,6 @@ def _name(rows: pd.DataFrame, dataset: str, meta: Mapping) -> str:
     return f"{said}\n{not_recomputed(record)}" if record["kind"] == PUBLISHED else said
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say the mean ratio for each data set."""
-    said = []
-    for dataset in dict.fromkeys(rows["dataset"]):
-        one, other = (ratios(rows, dataset, method).mean() for method in VARIANTS)
-        noted = aside(meta["data"][dataset])
-        said.append(f"{dataset}{noted} {one:.2f} and {other:.2f}")
-    return (
-        "Training time of CEGB as a multiple of plain gradient boosting's, for each data set: "
-        "first as it is, then with as many splits as plain boosting. "
-        f"Means over seeds: {'; '.join(said)}."
-    )
-
-
 ARTEFACT = Artefact(
     id="cegb-training-time",
     paper="cegb_2017",
@@ -135,8 +120,6 @@ ARTEFACT = Artefact(
     tolerances={"n_splits": Tolerance(relative=0.02)},
     timing_columns=("fit_seconds",),
     render=render,
-    make_claims=of_training_time,
-    alt=alt,
     paper_numbers='The paper gives no time: "comparable" (abstract), "does not slow down training '
     'significantly" (section 6).',
 )

@@ -137,27 +137,6 @@ def _draw_tree(ax, nodes: pd.DataFrame) -> None:
     ax.margins(0.04, 0.06)
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say how the two trees differ in size and cost."""
-    ((name, record),) = meta["data"].items()
-    said = []
-    for method in METHODS:
-        nodes = rows[(rows["algorithm"] == method) & (rows["seed"] == rows["seed"].min())]
-        leaves = nodes[nodes["order"] < 0]
-        most = leaves.loc[leaves["count"].idxmax()]
-        said.append(
-            f"{LOOKS[method].label}: {len(leaves)} leaves; a row pays {mean_cost(nodes):.3g} on "
-            f"average and {leaves['cost'].max():.3g} on the most expensive path; the fullest "
-            f"leaf holds {most['count'] / leaves['count'].sum():.0%} of the rows at a cost of "
-            f"{most['cost']:.3g}."
-        )
-    kind = in_words(record)
-    return (
-        f"Two decision trees from models trained on {name} ({kind}), drawn from top to bottom by "
-        "the feature cost paid. " + " ".join(said)
-    )
-
-
 ARTEFACT = Artefact(
     id="cegb-figure1",
     paper="cegb_2017",
@@ -177,7 +156,5 @@ ARTEFACT = Artefact(
         "value": Tolerance(absolute=0.01),
     },
     render=render,
-    make_claims=lambda rows, meta: [],
-    alt=alt,
     paper_numbers="Figure 1 is an illustration without numbers or data.",
 )

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import trace_and_describe
 from experiments.cegb_2017.cells.selection import choosable
-from experiments.cegb_2017.claims import of_figure2
 from experiments.cegb_2017.show.curves_of_panel import (
     draw_panel,
     say_speaking_queries,
@@ -22,11 +19,8 @@ from experiments.cegb_2017.show.panels import (
     PANELS,
     TRACE_TOLERANCES,
     Panel,
-    panel_name,
 )
-from experiments.curves import advantage
 from experiments.data_kinds import PUBLISHED
-from experiments.lines import lines_of
 from experiments.style import GAP_IN_WORDS
 
 SHOWN = ("cegb", "cegb_shallow", "greedy_miser", "cegb_as_miser", "gbrt")
@@ -106,29 +100,6 @@ def _draw_panel(ax, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> None:
         say_speaking_queries(ax, rows)
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say for each panel how far both CEGBs lie above Greedy Miser."""
-    said = []
-    for panel, mine in _shown(rows, meta):
-        lead = partial(advantage, rows, panel.key, worse="greedy_miser")
-        gains = [lead(better=method) for method in ("cegb", "cegb_shallow")]
-        if any(g.size == 0 or np.isnan(g).all() for g in gains):
-            said.append(f"({panel.key}) {panel.name}: no data")
-            continue
-        dataset = mine["dataset"].iloc[0]
-        score = "accuracy" if panel.relevant_from is None else "average precision at 5"
-        deep, shallow = (np.nanmean(gain) for gain in gains)
-        said.append(
-            f"({panel.key}) {panel_name(panel, dataset)}: {deep:+.3f} deep, "
-            f"{shallow:+.3f} shallow in {score}"
-        )
-    return (
-        "Panels of test score against mean prediction cost on a logarithmic axis, one curve each "
-        "for deep and shallow CEGB, Greedy Miser, CEGB set up as Greedy Miser, and plain boosting. "
-        f"Mean height above Greedy Miser's curve: {'; '.join(said)}."
-    )
-
-
 ARTEFACT = Artefact(
     id="cegb-figure2",
     paper="cegb_2017",
@@ -141,11 +112,7 @@ ARTEFACT = Artefact(
     keys=("panel", "tradeoff", "rounds"),
     tolerances=TRACE_TOLERANCES | {"rounds_trained": Tolerance(), "speaking_queries": Tolerance()},
     render=render,
-    make_claims=of_figure2,
-    alt=alt,
     select=selectable,
     curve=("algorithm", "valid_cost"),
-    bisections="cegb-bisections",
-    lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="Figure 2 prints curves without numbers; there is no table to compare with.",
 )

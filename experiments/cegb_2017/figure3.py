@@ -11,14 +11,12 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import trace_and_describe
-from experiments.cegb_2017.claims import of_figure3
 from experiments.cegb_2017.show.curves_of_panel import say_speaking_queries
 from experiments.cegb_2017.show.design import REPETITIONS, cells_of, repetitions, tradeoffs
 from experiments.cegb_2017.show.panels import (
     TRACE_TOLERANCES,
     Panel,
     cost_label,
-    panel_name,
     panel_title,
     score_label,
 )
@@ -27,12 +25,9 @@ from experiments.cegb_2017.show.penalties import (
     LARGE,
     PROGRAMS_TRADEOFF,
     SHOWN,
-    final,
 )
-from experiments.curves import advantage, curves
-from experiments.data_kinds import aside
+from experiments.curves import curves
 from experiments.estimates import t_interval
-from experiments.lines import lines_of
 from experiments.style import draw_band, draw_curve, frame, headline, log_cost_axis, mark
 
 UNIT_COST_TRADEOFFS = (1e-4, 1e-3)
@@ -141,37 +136,6 @@ def _draw_growths(ax, rows: pd.DataFrame, panel: Panel) -> np.ndarray:
     return np.concatenate(scores)
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say where the traces end, and which growth lies higher."""
-    said = []
-    for panel in SHOWN:
-        if not (rows["panel"] == panel.key).any():
-            continue
-        free = final(rows, panel.key, "cegb", 0.0)
-        expensive = final(rows, panel.key, "cegb", CONVERGES_LOWER)
-        unit = final(rows, panel.key, "cegb_unit_costs", CONVERGES_LOWER)
-        lead = advantage(rows, panel.key, "cegb", "cegb_breadth_first")
-        ends = "; ".join(
-            f"{name} at {frame['test_score'].mean():.3f} for a cost of "
-            f"{frame['test_cost'].mean():,.0f}"
-            for name, frame in (
-                ("λ = 0 ends", free),
-                (f"λ = {CONVERGES_LOWER:g}", expensive),
-                ("the same trained at β = 1", unit),
-            )
-        )
-        noted = aside(meta["data"][panel.dataset])
-        said.append(
-            f"{panel_name(panel, panel.dataset)}{noted}: {ends}. Best-first growth lies "
-            f"{np.nanmean(lead):+.3f} above breadth-first at equal cost."
-        )
-    return (
-        "Average precision at 5 against mean prediction cost on a logarithmic axis: left one trace "
-        "over rounds for each λ with its spread, right best-first against breadth-first growth. "
-        + " ".join(said)
-    )
-
-
 ARTEFACT = Artefact(
     id="cegb-figure3",
     paper="cegb_2017",
@@ -191,8 +155,5 @@ ARTEFACT = Artefact(
         "mean_path": Tolerance(relative=0.05),
     },
     render=render,
-    make_claims=of_figure3,
-    alt=alt,
-    lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="Figure 3 prints curves without numbers; there is no table to compare with.",
 )

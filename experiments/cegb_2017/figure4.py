@@ -10,22 +10,18 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.segment import trace
-from experiments.cegb_2017.claims import of_figure4
 from experiments.cegb_2017.show.frames import (
     BY_LEVEL,
     DATASET,
     LEVEL_PANEL,
     LEVELS,
     PANEL,
-    best,
     by_levels,
     by_method,
-    saving,
 )
 from experiments.curves import curves
-from experiments.data_kinds import aside, in_words
+from experiments.data_kinds import in_words
 from experiments.estimates import t_interval
-from experiments.lines import lines_of
 from experiments.style import (
     LOOKS,
     draw_band,
@@ -195,26 +191,6 @@ def _finish(ax, record: Mapping, headroom: float = 0.0) -> None:
     mark(ax, record)
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say what the methods reach at what cost."""
-    score = by_method(rows)
-    picked = {
-        method: pd.DataFrame([best(pool) for _, pool in score[mine].groupby("seed")])
-        for method in ("gbrt", "cegb")
-        if (mine := score["algorithm"] == method).any()
-    }
-    text = "; ".join(
-        f"{name} {picked[method]['test_score'].mean():.3f} at "
-        f"{picked[method]['test_cost'].mean():.3g} split evaluations"
-        for method, name in (("gbrt", "plain boosting"), ("cegb", "CEGB"))
-    )
-    return (
-        f"SEG against mean cost of a pixel on microscopy{aside(meta['data'][DATASET])}, "
-        f"by method and by the resolutions available. Best on validation: {text}; at the highest "
-        f"SEG that both reach, plain boosting costs {10 ** saving(rows).mean():.3g} times as much."
-    )
-
-
 ARTEFACT = Artefact(
     id="cegb-figure4",
     paper="cegb_2017",
@@ -236,9 +212,6 @@ ARTEFACT = Artefact(
         "threshold": Tolerance(absolute=1.0),
     },
     render=render,
-    make_claims=of_figure4,
-    alt=alt,
-    lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="Figure 4 prints a curve without numbers; there is no table to compare with.",
     drawn_columns=("pixels",),
 )

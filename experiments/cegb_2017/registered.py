@@ -3,10 +3,8 @@
 from types import ModuleType
 
 from experiments.cegb_2017 import (
-    extra_bisections,
     extra_deviations,
     extra_peers,
-    extra_queries,
     extra_rivals,
     extra_training_time,
     figure1,

@@ -8,7 +8,6 @@ import pandas as pd
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cronus_2012.cells.variants import VARIANTS, varied
-from experiments.cronus_2012.claims import of_choices
 from experiments.cronus_2012.show.choices import (
     INSENSITIVE,
     SAYS,
@@ -109,21 +108,6 @@ def _line(says: str, variant: str, panel: Panel, rows: pd.DataFrame, meta: Mappi
     return f"| {says} | {panel.name}{noted} | {' | '.join(cells)} |"
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say which change moves the score most."""
-    moved = {
-        (says, panel.name): effects(rows, panel.key, variant)["score"].mean()
-        for variant, says in SAYS.items()
-        for panel in panels_there(rows, variant)
-    }
-    (says, name), most = max(moved.items(), key=lambda item: abs(item[1]))
-    return (
-        f"A table of {len({key[0] for key in moved})} changes on {len(panels_there(rows))} data "
-        f"sets, each against our own way. The largest effect on the score has: {says}, on {name}: "
-        f"{most:+.4f}."
-    )
-
-
 ARTEFACT = Artefact(
     id="cronus-choices",
     paper="cronus_2012",
@@ -144,8 +128,6 @@ ARTEFACT = Artefact(
         "n_stages": Tolerance(absolute=1),
     },
     render=render,
-    make_claims=of_choices,
-    alt=alt,
     paper_numbers='The paper gives no numbers: "surprisingly insensitive to the values of K and ε" '
     "(section 3.4).",
 )

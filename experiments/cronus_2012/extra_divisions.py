@@ -85,20 +85,6 @@ def _line(says: str, name: str, each: pd.DataFrame) -> str:
     )
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say how much cheaper and better the cascades are that validation chooses."""
-    said = [
-        f"({panel.key}) {_named(panel, meta)}: {10 ** saved(rows, panel.key).mean():.1f} times, "
-        f"{kept(rows, panel.key).to_numpy().mean():+.3f}"
-        for panel in panels_there(rows)
-    ]
-    return (
-        "A table of differences in precision@5 between the steps of Cronus and its rivals on all "
-        "queries. How many times cheaper than GBRT the cascades are that validate as well, and "
-        f"their difference in score: {'; '.join(said)}."
-    )
-
-
 _ONE_PLACE = 0.21
 """One of a query's five places, and a hundredth: a query's score moves by no less."""
 
@@ -119,7 +105,5 @@ ARTEFACT = Artefact(
         **{f"{method}_cost": Tolerance(absolute=0.01, relative=0.05) for method in METHODS},
     },
     render=render,
-    make_claims=lambda rows, meta: [],
-    alt=alt,
     paper_numbers="Figure 2 prints curves without numbers.",
 )

@@ -26,7 +26,6 @@ from experiments.cronus_2012.show.panels import (
     repetitions,
     shown,
 )
-from experiments.data_kinds import aside
 from experiments.style import LOOKS, headline, mark
 
 SHOWN = ("g", "b", "c", "e")
@@ -100,25 +99,6 @@ def _draw(ax, table: pd.DataFrame) -> None:
     ax.set_axis_off()
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say for each data set which stages have trees, and who comes to the last."""
-    said = []
-    for panel in PANELS:
-        if there(rows, panel.key, "cronus"):
-            table = stages(rows, panel.key)
-            kept = ", ".join(str(k) for k in table.loc[table["n_trees"] > 0, "stage"])
-            noted = aside(meta["data"][panel.dataset])
-            said.append(
-                f"({panel.key}) {panel.name}{noted}: stages {kept or 'none'}, "
-                f"{100 * table['hard'].iloc[-1]:.1f} % come to the last"
-            )
-    return (
-        "Trained cascades as rows of boxes, a box for each stage with its trees, the features it "
-        f"buys, its threshold and the share of test inputs that leave. With trees: "
-        f"{'; '.join(said)}."
-    )
-
-
 ARTEFACT = Artefact(
     id="cronus-figure1",
     paper="cronus_2012",
@@ -131,8 +111,6 @@ ARTEFACT = Artefact(
     keys=ROW_KEYS,
     tolerances=TOLERANCES,
     render=render,
-    make_claims=lambda rows, meta: [],
-    alt=alt,
     paper_numbers="Figure 1 is a sketch of four stages without numbers.",
     timing_columns=("fit_seconds",),
     select=chosen_stages,

@@ -10,16 +10,12 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
 from experiments.cronus_2012.cells.measure import run_cell
-from experiments.cronus_2012.claims import of_figure2
 from experiments.cronus_2012.show.comparison import (
-    MARGIN,
     PAPER,
     STEPS,
     capped_in_words,
     chosen_by_validation,
-    decades_saved,
     models,
-    there,
     whole_models,
 )
 from experiments.cronus_2012.show.panels import (
@@ -35,8 +31,6 @@ from experiments.cronus_2012.show.panels import (
     shown,
 )
 from experiments.curves import curves
-from experiments.data_kinds import aside
-from experiments.lines import lines_of
 from experiments.style import GAP_IN_WORDS, draw_curve, frame, headline, log_cost_axis, mark
 
 
@@ -101,27 +95,6 @@ def _draw(ax, whole: pd.DataFrame, panel: Panel, methods, accounting: str) -> li
     return drawn
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say for each data set how many times cheaper the steps and early exit are than GBRT."""
-    said = []
-    for panel in PANELS:
-        if not there(rows, panel.key, "gbrt", "cronus"):
-            continue
-        noted = aside(meta["data"][panel.dataset])
-        times = [
-            f"{10 ** np.mean(decades_saved(rows, panel.key, method)):.1f}"
-            for method in ("single_stage", "cronus_initial", "cronus", "early_exit")
-        ]
-        said.append(f"({panel.key}) {panel.name}{noted}: {', '.join(times)}")
-    return (
-        "For each data set three panels of test score against cost on a logarithmic axis: the "
-        "steps of Cronus, its rivals, and all of them metered. How many times cheaper than GBRT "
-        f"the single stage, the initialisation, Cronus and early exit are at a score at most "
-        f"{MARGIN:g} lower: {'; '.join(said)}. Trainings that ended at a limit of ours: "
-        f"{capped_in_words(rows)}."
-    )
-
-
 ARTEFACT = Artefact(
     id="cronus-figure2",
     paper="cronus_2012",
@@ -135,10 +108,7 @@ ARTEFACT = Artefact(
     keys=MODEL_KEYS,
     tolerances=MODEL_TOLERANCES,
     render=render,
-    make_claims=of_figure2,
-    alt=alt,
     curve=("method", "valid_cost"),
-    lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="Figure 2 prints curves without numbers. The text: an order of magnitude less "
     "cost for a marginal loss of precision; soft cascade and AND-OR several hours for a single "
     "training, Cronus less than one.",

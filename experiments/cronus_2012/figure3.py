@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
 from experiments.cronus_2012.cells.measure import run_cell
-from experiments.cronus_2012.claims import of_figure3
 from experiments.cronus_2012.show.comparison import (
     BOTH_ENDS,
     chosen_by_validation,
@@ -26,7 +25,6 @@ from experiments.cronus_2012.show.panels import (
     repetitions,
     shown,
 )
-from experiments.data_kinds import aside
 from experiments.style import LOOKS, headline, mark
 
 
@@ -88,21 +86,6 @@ def _draw(ax, shares: pd.DataFrame, method: str, kind: str) -> None:
             ax.plot(one.index, one, color=look.colour, linewidth=0.5, alpha=0.4)
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say for each data set what share comes to the last stage."""
-    said = []
-    for panel in PANELS:
-        if there(rows, panel.key, *BOTH_ENDS):
-            noted = aside(meta["data"][panel.dataset])
-            ends = [shares_remaining(rows, panel.key, m, "hard").mean().iloc[-1] for m in BOTH_ENDS]
-            said.append(f"({panel.key}) {panel.name}{noted}: {ends[0]:.2f} and {ends[1]:.2f}")
-    return (
-        "Share of the test inputs that come to each stage of the cascade as it was initialised "
-        "and as it was optimised, by hard exits and as the objective expects it. At the last "
-        f"stage: {'; '.join(said)}."
-    )
-
-
 ARTEFACT = Artefact(
     id="cronus-figure3",
     paper="cronus_2012",
@@ -115,8 +98,6 @@ ARTEFACT = Artefact(
     keys=ROW_KEYS,
     tolerances=TOLERANCES,
     render=render,
-    make_claims=of_figure3,
-    alt=alt,
     paper_numbers="Figure 3 prints curves without numbers. The text: stages 1, 3, 4 and 10 of ten "
     "keep trees.",
     timing_columns=("fit_seconds",),

@@ -10,7 +10,6 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact
 from experiments.cronus_2012.cells.measure import run_cell
-from experiments.cronus_2012.claims import of_figure4
 from experiments.cronus_2012.figure3 import make_cells
 from experiments.cronus_2012.show.comparison import (
     bought,
@@ -20,7 +19,6 @@ from experiments.cronus_2012.show.comparison import (
     there,
 )
 from experiments.cronus_2012.show.panels import PANELS, ROW_KEYS, TOLERANCES, Panel, panel_title
-from experiments.data_kinds import aside
 from experiments.style import headline, mark
 
 # --- picture --------------------------------------------------------------------------------------
@@ -75,28 +73,6 @@ def _draw(ax, panel: Panel, rows: pd.DataFrame, record: Mapping) -> None:
     mark(ax, record)
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say for each data set the bought share of the lowest and highest price."""
-    said = []
-    for panel in PANELS:
-        if not there(rows, panel.key, "cronus"):
-            continue
-        table, there_are = (
-            bought(rows, panel.key).groupby("price").mean(),
-            features_by_price(rows, panel.key),
-        )
-        noted = aside(meta["data"][panel.dataset])
-        ends = [
-            f"price {price:g} {table.loc[price].iloc[-1] / there_are[price]:.2f}"
-            for price in (table.index[0], table.index[-1])
-        ]
-        said.append(f"({panel.key}) {panel.name}{noted}: {' and '.join(ends)}")
-    return (
-        "Share of the features of each price that the optimised cascade has bought until each "
-        f"stage. In the end: {'; '.join(said)}."
-    )
-
-
 ARTEFACT = Artefact(
     id="cronus-figure4",
     paper="cronus_2012",
@@ -109,8 +85,6 @@ ARTEFACT = Artefact(
     keys=ROW_KEYS,
     tolerances=TOLERANCES,
     render=render,
-    make_claims=of_figure4,
-    alt=alt,
     paper_numbers="Figure 4 prints shares without numbers; its legend has the prices and how many "
     "features have each.",
     timing_columns=("fit_seconds",),

@@ -18,12 +18,71 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from experiments.cronus_2012.claims import area_between, cheap_before_dear
 from experiments.cronus_2012.show import divisions
 from experiments.cronus_2012.show.choices import across
-from experiments.cronus_2012.show.comparison import MARGIN, PAPER, lead_of_each, models
+from experiments.cronus_2012.show.comparison import (
+    BOTH_ENDS,
+    MARGIN,
+    PAPER,
+    bought,
+    features_by_price,
+    first_stage,
+    lead_of_each,
+    models,
+    shares_remaining,
+    stages_with_trees,
+)
 from experiments.curves import HALF_THE_COST, saving_by_validation
 from experiments.primaries.declared import Part, Primary
+
+
+def area_between(rows: pd.DataFrame, panel: str) -> np.ndarray:
+    """Return the mean share, over stages 2 to K, that optimisation rejects more, by seed.
+
+    Of inputs that really leave, both ends at one λ and with the thresholds that they were trained
+    with. A stage without trees gives all inputs one score: it passes all of them on or none.
+    """
+    initial, optimised = (shares_remaining(rows, panel, m, "hard") for m in BOTH_ENDS)
+    return (initial - optimised).loc[:, 2:].mean(axis=1).to_numpy()
+
+
+CHEAP = 0.025
+"""Cheap features cost up to this part of the highest price: 5 of 200 in the paper."""
+
+DEAR = 0.1
+"""Expensive ones from this part on: 20 of 200."""
+
+
+def _firsts(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
+    """Return for each (seed, price) features bought in the first stage with trees, and in all.
+
+    A cascade with trees in one stage alone buys everything at once: it has no order, and is left
+    out.
+    """
+    live = stages_with_trees(rows, panel, "cronus")
+    table, first = bought(rows, panel), first_stage(rows, panel)
+    kept = [key for key in table.index if live.get(key[0], 0) > 1]
+    at = [table.loc[key, first[key[0]]] for key in kept]
+    listed = table.loc[kept].assign(first=at)
+    return pd.DataFrame({"first": listed["first"], "all": listed[table.columns[-1]]})
+
+
+def cheap_before_dear(rows: pd.DataFrame, panel: str) -> np.ndarray:
+    """Return by how much the part bought in the first stage is larger of the cheap features.
+
+    Of the features that are bought at all, by seed: NaN of a repetition that buys no cheap one, or
+    no dear one, or has no order.
+    """
+    highest = features_by_price(rows, panel).index.max()
+    effects = dict.fromkeys(sorted(rows.loc[rows["panel"] == panel, "seed"].unique()), np.nan)
+    for seed, mine in _firsts(rows, panel).groupby("seed"):
+        mine = mine.droplevel("seed")
+        cheap, dear = mine[mine.index <= CHEAP * highest], mine[mine.index >= DEAR * highest]
+        if cheap["all"].sum() and dear["all"].sum():
+            shares = [group["first"].sum() / group["all"].sum() for group in (cheap, dear)]
+            effects[seed] = shares[0] - shares[1]
+    return np.array([*effects.values()])
+
 
 RELEVANT = 0.02
 _ONE_IN_TEN = "about one more relevant document among five for one query in ten"
@@ -60,7 +119,7 @@ def kept(rows: pd.DataFrame, panel: str) -> np.ndarray:
 
 
 def cheap_first(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    """Return :func:`.claims.cheap_before_dear`, 0 where all is bought at once: that is no order."""
+    """Return :func:`cheap_before_dear`, 0 where all is bought at once: that is no order."""
     return np.nan_to_num(cheap_before_dear(rows, panel))
 
 

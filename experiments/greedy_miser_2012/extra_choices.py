@@ -9,7 +9,6 @@ import pandas as pd
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.data_kinds import aside
 from experiments.greedy_miser_2012.cells.variants import CHANGES, varied
-from experiments.greedy_miser_2012.claims_beside import of_choices
 from experiments.greedy_miser_2012.show.choices import SAYS, SHOWN, effects
 from experiments.greedy_miser_2012.show.panels import Panel, make_cell
 from experiments.tables import mean_and_deviation
@@ -63,20 +62,6 @@ def _there(rows: pd.DataFrame) -> list[Panel]:
     return [panel for panel in SHOWN if (rows["panel"] == panel.key).any()]
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say which change moves the score most."""
-    moved = {
-        (says, panel.name): effects(rows, panel.key, variant)["score"].mean()
-        for variant, says in SAYS.items()
-        for panel in _there(rows)
-    }
-    (says, name), most = max(moved.items(), key=lambda item: abs(item[1]))
-    return (
-        f"A table of {len(SAYS)} changes on {len(_there(rows))} data sets, each against our own "
-        f"way. The largest effect on the score has: {says}, on {name}: {most:+.4f}."
-    )
-
-
 ARTEFACT = Artefact(
     id="miser-choices",
     paper="greedy_miser_2012",
@@ -94,8 +79,6 @@ ARTEFACT = Artefact(
         "rounds": Tolerance(absolute=0),
     },
     render=render,
-    make_claims=of_choices,
-    alt=alt,
     paper_numbers='The paper gives no numbers: "not particularly sensitive to the exact step-size" '
     "(section 5.2).",
 )

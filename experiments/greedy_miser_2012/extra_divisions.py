@@ -12,14 +12,12 @@ from matplotlib.figure import Figure
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cronus_2012.show import panels as cronus_panels
 from experiments.greedy_miser_2012.cells.divisions import METHODS, STEPS, measure
-from experiments.greedy_miser_2012.claims_beside import of_divisions
 from experiments.greedy_miser_2012.show.divisions import (
     BUDGETS,
     SHOWN,
     beside_baseline,
     of_budget,
     panels_there,
-    times_cheaper,
 )
 from experiments.greedy_miser_2012.show.panels import MARGINS, TRADEOFFS, Panel, make_cell
 from experiments.greedy_miser_2012.show.shares import draw_shares
@@ -124,22 +122,6 @@ def _beside(
     return base, beside_baseline(rows, panel.key, share, method)
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say how much cheaper the models that validation chooses are, and the loss at a tenth."""
-    said = [
-        f"({panel.key}) {panel.name}: {times_cheaper(rows, panel.key, 'greedy_miser'):.1f} and "
-        f"{times_cheaper(rows, panel.key, 'early_exit'):.1f} times, "
-        f"{beside_baseline(rows, panel.key, 0.1).mean():+.3f}"
-        for panel in panels_there(rows)
-    ]
-    return (
-        "Curves of test NDCG@5 against the share of λ = 0's bill for six methods, one panel for "
-        "each data set. How many times cheaper than λ = 0 the models of Greedy Miser and of early "
-        "exit are that validate as well, and Greedy Miser's difference in score at a tenth: "
-        f"{'; '.join(said)}."
-    )
-
-
 ARTEFACT = Artefact(
     id="miser-divisions",
     paper="greedy_miser_2012",
@@ -159,8 +141,6 @@ ARTEFACT = Artefact(
         "cronus_capped": Tolerance(absolute=0),
     },
     render=render,
-    make_claims=of_divisions,
-    alt=alt,
     paper_numbers="Figure 1 prints curves without numbers. The text: Greedy Miser costs 1/10 of "
     "stage-wise regression at nearly its score, early exits 1/2.",
 )

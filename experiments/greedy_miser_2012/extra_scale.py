@@ -9,8 +9,7 @@ import pandas as pd
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.data_kinds import aside
 from experiments.greedy_miser_2012.cells.scaling import run_cell
-from experiments.greedy_miser_2012.claims_beside import of_scale
-from experiments.greedy_miser_2012.show.scale import METHODS, seconds_for_each_row
+from experiments.greedy_miser_2012.show.scale import METHODS
 
 DATASETS = {"smoke": "yahoo_ltr_sample"}
 DATASETS |= dict.fromkeys(("laptop", "overnight", "paper"), "covertype")
@@ -70,25 +69,6 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
     return "\n".join(lines) + "\n"
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say the memory beside the data, and the time for a row at both ends."""
-    most = rows[rows["n_rows"] == rows["n_rows"].max()]
-    said = []
-    for method in sorted(set(rows["method"]), reverse=True):
-        mine, each = most[most["method"] == method], seconds_for_each_row(rows, method).mean()
-        memory, longer = mine["beside_bytes"] / mine["data_bytes"], each.iloc[-1] / each.iloc[0]
-        said.append(
-            f"{METHODS[method]} {memory.mean():.2f} times the data, a row takes {longer:.2f} times "
-            "as long as of the fewest rows"
-        )
-    (name,) = rows["dataset"].unique()
-    noted = aside(meta["data"][name])
-    return (
-        f"A table of memory and time of training on {name}{noted}. On "
-        f"{rows['n_rows'].max():,} rows: {'; '.join(said)}."
-    )
-
-
 ARTEFACT = Artefact(
     id="miser-scale",
     paper="greedy_miser_2012",
@@ -102,8 +82,6 @@ ARTEFACT = Artefact(
     tolerances={"data_bytes": Tolerance(absolute=0), "n_splits": Tolerance(relative=0.02)},
     timing_columns=("fit_seconds", "beside_bytes"),
     render=render,
-    make_claims=of_scale,
-    alt=alt,
     paper_numbers='The paper gives no numbers but its own 473,134 documents: "no significant '
     'operational memory besides the data and scales easily to millions of data points".',
 )

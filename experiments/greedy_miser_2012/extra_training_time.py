@@ -10,7 +10,6 @@ import pandas as pd
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.data_kinds import aside
 from experiments.greedy_miser_2012.cells.stopwatch import run_cell
-from experiments.greedy_miser_2012.claims_beside import of_training_time
 from experiments.greedy_miser_2012.show.panels import make_cell
 from experiments.greedy_miser_2012.show.training_time import SHOWN, panels_there, ratios
 
@@ -60,15 +59,6 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
     return "\n".join(lines) + "\n"
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say the mean ratio for each data set."""
-    said = [f"{p.name} {ratios(rows, p.dataset).mean():.2f}" for p in panels_there(rows)]
-    return (
-        "A table: how many times as long as stage-wise regression Greedy Miser trains, mean over "
-        f"seeds: {'; '.join(said)}."
-    )
-
-
 ARTEFACT = Artefact(
     id="miser-training-time",
     paper="greedy_miser_2012",
@@ -82,8 +72,6 @@ ARTEFACT = Artefact(
     tolerances={"n_splits": Tolerance(relative=0.02)},
     timing_columns=("fit_seconds",),
     render=render,
-    make_claims=of_training_time,
-    alt=alt,
     paper_numbers='"comparable amount of time as stage-wise regression (about 80 minutes for the '
     'full Yahoo data set and 12 minutes for Scene-15)", section 6; 12 cores at 2.66 GHz.',
 )

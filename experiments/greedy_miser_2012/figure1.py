@@ -13,15 +13,12 @@ from matplotlib.figure import Figure
 from experiments.artefact import Artefact, Cell
 from experiments.cronus_2012.show import panels as cronus_panels
 from experiments.curves import curves
-from experiments.data_kinds import aside
 from experiments.greedy_miser_2012.cells.methods import run_cell
-from experiments.greedy_miser_2012.claims import of_figure1
 from experiments.greedy_miser_2012.show.comparison import (
     BASELINE,
     PAPER,
     RIVALS,
     chosen,
-    decades_saved,
     of_panel,
     pooled,
 )
@@ -45,7 +42,6 @@ from experiments.greedy_miser_2012.show.panels import (
     score_label,
     shown,
 )
-from experiments.lines import lines_of
 from experiments.style import (
     GAP_IN_WORDS,
     draw_curve,
@@ -192,27 +188,6 @@ def _draw_methods(ax, rows: pd.DataFrame, panel: Panel) -> None:
     label_points(ax, named)
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say for each data set how much cheaper Greedy Miser and its rivals are than λ = 0."""
-    said = []
-    for panel in PANELS:
-        if not panel.rivals or of_panel(rows, panel.key, BASELINE).empty:
-            continue
-        noted = aside(meta["data"][panel.dataset])
-        times = [
-            f"{10 ** np.nanmean(decades_saved(rows, panel.key, m)):.1f}"
-            for m in ("greedy_miser", "early_exit", "cronus")
-            if not of_panel(rows, panel.key, m).empty
-        ]
-        said.append(f"({panel.key}) {panel.name}{noted}: {', '.join(times)}")
-    return (
-        "Pairs of panels of test score against cost on a logarithmic axis: traces of Greedy Miser "
-        "over rounds for several λ, and one curve for each method. How many times cheaper than "
-        "λ = 0 Greedy Miser, early exit and (where it is drawn) Cronus are at a score that is at "
-        f"most 0.005 lower: {'; '.join(said)}."
-    )
-
-
 ARTEFACT = Artefact(
     id="miser-figure1",
     paper="greedy_miser_2012",
@@ -226,10 +201,7 @@ ARTEFACT = Artefact(
     keys=("panel", "tradeoff", "limit", "exit", "rounds"),
     tolerances=TRACE_TOLERANCES,
     render=render,
-    make_claims=of_figure1,
-    alt=alt,
     curve=("algorithm", "valid_cost"),
-    lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="Figure 1 prints curves without numbers. The text: Greedy Miser costs 1/10 of "
     "stage-wise regression at nearly its score, Cronus 1/4, early exits 1/2.",
 )

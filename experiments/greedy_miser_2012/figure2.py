@@ -9,9 +9,7 @@ from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.data_kinds import aside
 from experiments.greedy_miser_2012.cells.usage import usage
-from experiments.greedy_miser_2012.claims import of_figure2
 from experiments.greedy_miser_2012.show.comparison import shares
 from experiments.greedy_miser_2012.show.panels import (
     LEFT_TRADEOFFS,
@@ -90,25 +88,6 @@ def _draw(ax, panel: Panel, rows: pd.DataFrame, record: Mapping) -> None:
     mark(ax, record)
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say for each data set the used share of the lowest and highest price at both ends of λ."""
-    said = []
-    for panel in PANELS:
-        if not (rows["panel"] == panel.key).any():
-            continue
-        table = shares(rows, panel.key).groupby("tradeoff").mean()
-        noted = aside(meta["data"][panel.dataset])
-        ends = [
-            f"price {price:g} from {table[price].iloc[0]:.2f} to {table[price].iloc[-1]:.2f}"
-            for price in (table.columns[0], table.columns[-1])
-        ]
-        said.append(f"({panel.key}) {panel.name}{noted}: {' and '.join(ends)}")
-    return (
-        "Share of the features that a model uses, a line for each price, over λ. From the smallest "
-        f"λ to the largest: {'; '.join(said)}."
-    )
-
-
 ARTEFACT = Artefact(
     id="miser-figure2",
     paper="greedy_miser_2012",
@@ -126,8 +105,6 @@ ARTEFACT = Artefact(
         "rounds": Tolerance(absolute=0),
     },
     render=render,
-    make_claims=of_figure2,
-    alt=alt,
     paper_numbers="Figure 2 prints shares without numbers; its legend has the prices and how many "
     "features have each: 123×1, 31×5, 191×20, 125×50, 16×100, 32×150, 1×200.",
 )

@@ -11,10 +11,8 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
 from experiments.curves import curves
-from experiments.data_kinds import aside
 from experiments.greedy_miser_2012.cells.pictures import COLUMN
 from experiments.greedy_miser_2012.cells.scenes import measure
-from experiments.greedy_miser_2012.claims import of_figure3
 from experiments.greedy_miser_2012.show.comparison import (
     BASELINE,
     ONE_PASS,
@@ -31,7 +29,6 @@ from experiments.greedy_miser_2012.show.panels import (
     panel_title,
     score_label,
 )
-from experiments.lines import lines_of
 from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, mark
 
 TRADEOFFS = {"smoke": (0.0, 1.0)}
@@ -161,24 +158,6 @@ def _draw(ax, rows: pd.DataFrame, panel: str, accounting: str) -> np.ndarray:
     return np.array(drawn)
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say the accuracies and costs of the methods at their best."""
-    said = []
-    for method in (BASELINE, "greedy_miser", *_POINTS):
-        at = chosen(rows, SCENES.key, method)
-        said.append(
-            f"{LOOKS[method].label}: accuracy {at['test_score'].mean():.3f} at "
-            f"{at['test_cost_paper'].mean():,.0f} ms"
-        )
-    noted = aside(meta["data"][SCENES.dataset])
-    return (
-        f"Two panels of test accuracy on Scene-15{noted} against CPU time per picture on a "
-        "logarithmic axis, as a whole forest pays and as single pictures pay: Greedy Miser, "
-        "stage-wise regression, early exits, and two baselines as points. Each at its best by "
-        f"validation: {'; '.join(said)}."
-    )
-
-
 ARTEFACT = Artefact(
     id="miser-figure3",
     paper="greedy_miser_2012",
@@ -193,10 +172,7 @@ ARTEFACT = Artefact(
     tolerances=TRACE_TOLERANCES,
     drawn_columns=(COLUMN,),
     render=render,
-    make_claims=of_figure3,
-    alt=alt,
     curve=("algorithm", "valid_cost"),
-    lines=lines_of(render, "95 % t interval over draws"),
     paper_numbers="Figure 3 prints curves without numbers, the multiple-kernel SVM at about 0.8. "
     'The text: "half its test-time cost"; ℓ1 on the descriptors "never exceeds 0.74".',
 )

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from datasets.scene15_pictures import CLASSES
 from experiments.artefact import Artefact, Cell
 from experiments.cells.sample_images import TOLERANCES, picture, run_cell
-from experiments.data_kinds import aside, in_words
+from experiments.data_kinds import in_words
 from experiments.style import headline, mark
 
 PER_LINE = 5
@@ -42,13 +42,6 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     return figure
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say how many pictures of what are shown."""
-    mine = rows[rows["seed"] == rows["seed"].min()]
-    noted = aside(meta["data"]["scene15"])
-    return f"{len(mine)} grey pictures, one of each class of Scene-15{noted}: {', '.join(CLASSES)}."
-
-
 ARTEFACT = Artefact(
     id="miser-figure4",
     paper="greedy_miser_2012",
@@ -61,8 +54,6 @@ ARTEFACT = Artefact(
     keys=("place",),
     tolerances=TOLERANCES,
     render=render,
-    make_claims=lambda rows, meta: [],
-    alt=alt,
     paper_numbers="Figure 4 shows pictures without numbers; which ones is not said.",
     drawn_columns=("pixels",),
     data_form="images",

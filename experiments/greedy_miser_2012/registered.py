@@ -4,9 +4,7 @@ from types import ModuleType
 
 from experiments.greedy_miser_2012 import (
     extra_choices,
-    extra_digits,
     extra_divisions,
-    extra_picture_size,
     extra_scale,
     extra_training_time,
     figure1,

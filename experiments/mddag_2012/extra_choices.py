@@ -9,11 +9,9 @@ import pandas as pd
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.data_kinds import aside
 from experiments.mddag_2012.cells.variants import VARIANTS, varied
-from experiments.mddag_2012.claims import of_choices
 from experiments.mddag_2012.show.choices import (
     SHOWN,
     VALUES,
-    difference,
     mean_by_seed,
     panels_there,
 )
@@ -121,22 +119,6 @@ def _line(says: str, variant: str, panel: Panel, rows: pd.DataFrame, meta: Mappi
     return f"| {says} | {panel.name}{noted} | {' | '.join(cells)} |"
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say which change lowers and which raises the test objective most."""
-    changed = {
-        (says, panel.name): difference(rows, panel.key, variant, "test_objective").mean()
-        for variant, says in _there(rows).items()
-        for panel in panels_there(rows)
-    }
-    (best, where), least = min(changed.items(), key=lambda item: item[1])
-    (worst, there), most = max(changed.items(), key=lambda item: item[1])
-    return (
-        f"A table of {len(_there(rows))} changes on {len(panels_there(rows))} data sets, each "
-        f"against our own way. The test objective falls most with: {best}, on {where}: "
-        f"{least:+.4f}; and rises most with: {worst}, on {there}: {most:+.4f}."
-    )
-
-
 ARTEFACT = Artefact(
     id="mddag-choices",
     paper="mddag_2012",
@@ -159,8 +141,6 @@ ARTEFACT = Artefact(
         "n_paths": Tolerance(absolute=5, relative=0.2),
     },
     render=render,
-    make_claims=of_choices,
-    alt=alt,
     paper_numbers="The paper gives no numbers on these choices but their values: rate 0.2, λ = "
     "0.95, 10^6 episodes, the policy evaluated every 10,000.",
     timing_columns=("fit_seconds",),

@@ -10,11 +10,10 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.curves import advantage, curves
-from experiments.data_kinds import aside, in_words
-from experiments.lines import lines_of
+from experiments.curves import curves
+from experiments.data_kinds import in_words
 from experiments.mddag_2012.cells.priced import PRICED, priced_rows
-from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, mark
+from experiments.style import draw_curve, frame, headline, log_cost_axis, mark
 
 
 @dataclass(frozen=True)
@@ -111,25 +110,6 @@ def _there(rows: pd.DataFrame) -> list[Panel]:
     return [panel for panel in PANELS if (rows["panel"] == panel.key).any()]
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say for each data set MDDAG.EXP's mean lead over CEGB and Greedy Miser."""
-    pool, said = named(rows), []
-    for panel in _there(rows):
-        noted = aside(meta["data"][panel.dataset])
-        words = []
-        for method in ("cegb", "greedy_miser"):
-            leads = advantage(pool, panel.key, "mddag_exp", method)
-            shared = len(leads) and not np.isnan(leads).all()
-            words.append(f"{np.nanmean(leads):+.4f}" if shared else "no shared budget")
-        said.append(f"({panel.key}) {panel.name}{noted}: {' and '.join(words)}")
-    others = " and ".join(LOOKS[method].label for method in ("cegb", "greedy_miser"))
-    return (
-        "Test score against the mean price of the features that a row acquires, on a logarithmic "
-        "axis with 0 at its end. Mean lead of MDDAG.EXP over "
-        f"{others} at equal budget: {'; '.join(said)}."
-    )
-
-
 ARTEFACT = Artefact(
     id="mddag-costs",
     paper="mddag_2012",
@@ -148,9 +128,6 @@ ARTEFACT = Artefact(
         "test_evaluations": Tolerance(absolute=1, relative=0.1),
     },
     render=render,
-    make_claims=lambda rows, meta: [],
-    alt=alt,
-    lines=lines_of(render, "95 % t interval over seeds"),
     paper_numbers="None: section 5 says that EVAL's reward can be weighted by what features cost, "
     "and does not try it.",
     timing_columns=("fit_seconds",),

@@ -11,9 +11,8 @@ from matplotlib.ticker import MaxNLocator
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.mddag_2012.cells.toy import run_cell
-from experiments.mddag_2012.claims import of_figure1
 from experiments.mddag_2012.show.dag import BLUE, RED, SHARES, draw_dag, frequent
-from experiments.mddag_2012.show.toy import BETA, DATASET, of, on_two_paths
+from experiments.mddag_2012.show.toy import BETA, DATASET, of
 from experiments.style import LOOKS, headline
 
 METHODS = ("mddag_i", "mddag_i_descent")
@@ -150,24 +149,6 @@ def _draw_graph(ax, rows: pd.DataFrame) -> None:
     )
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say how many classifiers and paths there are, and what the two most frequent carry."""
-    first = rows[rows["seed"] == rows["seed"].min()]
-    points, paths = of(first, "point"), of(first, "path")
-    scores = {
-        method: of(first, "score", method).query("item == 0")["objective"].item()
-        for method in METHODS
-    }
-    return (
-        "Points of two positive clusters on either side of the background; the base classifiers "
-        "used for each; their use by cluster; the decision DAG. A positive point evaluates "
-        f"{points['evaluations'].mean():.1f} base classifiers on average, at most "
-        f"{points['evaluations'].max()}; {len(paths)} paths are realised, the two most frequent "
-        f"carry {100 * on_two_paths(first)[0]:.0f} % of the points. Objective (8): SARSA "
-        f"{scores['mddag_i']:.4f}, descent {scores['mddag_i_descent']:.4f}."
-    )
-
-
 ARTEFACT = Artefact(
     id="mddag-figure1",
     paper="mddag_2012",
@@ -189,7 +170,5 @@ ARTEFACT = Artefact(
         "objective": Tolerance(absolute=0.01),
     },
     render=render,
-    make_claims=of_figure1,
-    alt=alt,
     paper_numbers="Figure 1 and section 3.1 print no numbers but β = 0.01 and 1,000 stumps.",
 )

@@ -9,16 +9,12 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
-from experiments.data_kinds import aside
-from experiments.lines import lines_of
 from experiments.mddag_2012.cells.measure import FAMILIES, run_cell
 from experiments.mddag_2012.cells.operating import FPRS
 from experiments.mddag_2012.cells.rows import NO_EDGE
-from experiments.mddag_2012.claims import of_figure2
 from experiments.mddag_2012.show.comparison import (
     CASCADES,
     DETECTORS,
-    FEW,
 )
 from experiments.mddag_2012.show.dag import PLAIN, draw_dag, frequent
 from experiments.mddag_2012.show.panels import (
@@ -30,9 +26,8 @@ from experiments.mddag_2012.show.panels import (
     panel_title,
     shown,
 )
-from experiments.mddag_2012.show.repetitions import lead_of_each
 from experiments.mddag_2012.show.selection import Curve, runs_of, there
-from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, mark
+from experiments.style import draw_curve, frame, headline, log_cost_axis, mark
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -150,27 +145,6 @@ def _draw_graph(ax, dag: pd.DataFrame, rows: pd.DataFrame, meta: Mapping) -> Non
     mark(ax, meta["data"][panel.dataset])
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say for each data set MDDAG.I's lead over each cascade, and AdaBoost, at few classifiers."""
-    said = []
-    for panel in PANELS:
-        if not there(rows, panel.key, "mddag_i", *CASCADES, "adaboost"):
-            continue
-        noted = aside(meta["data"][panel.dataset])
-        leads = [
-            lead_of_each(rows, panel.key, ("mddag_i",), (other,), "tpr_10", 1.0, FEW)
-            for other in (*CASCADES, "adaboost")
-        ]
-        words = ["–" if np.isnan(v).all() else f"{np.nanmean(v):+.3f}" for v in leads]
-        said.append(f"({panel.key}) {panel.name}{noted}: {', '.join(words)}")
-    names = ", ".join(LOOKS[method].label for method in (*CASCADES, "adaboost"))
-    return (
-        "True positive rate against mean base classifiers evaluated on background windows, at "
-        f"three false positive rates. MDDAG.I's lead over {names} at up to {FEW:g} evaluations, "
-        f"at an FPR of 0.1, each division by its own runs: {'; '.join(said)}."
-    )
-
-
 ARTEFACT = Artefact(
     id="mddag-figure2",
     paper="mddag_2012",
@@ -184,10 +158,7 @@ ARTEFACT = Artefact(
     keys=ROW_KEYS,
     tolerances=TOLERANCES,
     render=render,
-    make_claims=of_figure2,
-    alt=alt,
     curve=("method", "test_evaluations"),
-    lines=lines_of(render, "95 % t interval over divisions"),
     paper_numbers="Figure 2 prints curves whose values, and even the false positive rates, are not "
     "legible in the text; section 3.2 prints no numbers.",
     timing_columns=("fit_seconds",),

@@ -9,15 +9,13 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.data_kinds import aside, in_words
-from experiments.lines import lines_of
+from experiments.data_kinds import in_words
 from experiments.mddag_2012.cells.documents import run_cell
-from experiments.mddag_2012.claims import of_figure3
 from experiments.mddag_2012.show.comparison import MDDAG
 from experiments.mddag_2012.show.panels import BETA_ENDS_OF_SHARES, EPISODES, betas
 from experiments.mddag_2012.show.rankings import RANKINGS, Ranking
 from experiments.mddag_2012.show.selection import Curve, there
-from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, mark
+from experiments.style import draw_curve, frame, headline, log_cost_axis, mark
 
 CLASSIFIERS = {"smoke": 20, "laptop": 100, "overnight": 1000, "paper": 1000}
 """N, of AdaBoost.MH, with trees of eight leaves."""
@@ -91,25 +89,6 @@ def _draw(ax, rows: pd.DataFrame, panel: Ranking, record: Mapping) -> None:
     mark(ax, record)
 
 
-def alt(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Say for each data set where the curves end, and how the losses compare at half the budget."""
-    said = []
-    for panel in RANKINGS:
-        if not there(rows, panel.key, "adaboost", "mddag_i", "mddag_exp"):
-            continue
-        noted = aside(meta["data"][panel.dataset])
-        ends = []
-        for method in ("adaboost", "mddag_i", "mddag_exp"):
-            x, y, *_ = Curve(rows, panel.key, method, "ndcg").drawn()
-            name = "AdaBoost.MH" if method == "adaboost" else LOOKS[method].label
-            ends.append(f"{name} {y[-1]:.3f} at {x[-1]:.0f}" if len(x) else f"{name} has no run")
-        said.append(f"({panel.key}) {panel.name}{noted}: {', '.join(ends)}")
-    return (
-        "Averaged NDCG of test documents against mean trees evaluated, on a logarithmic axis. "
-        f"Where the curves end: {'; '.join(said)}."
-    )
-
-
 ARTEFACT = Artefact(
     id="mddag-figure3",
     paper="mddag_2012",
@@ -130,9 +109,6 @@ ARTEFACT = Artefact(
         "size": Tolerance(),
     },
     render=render,
-    make_claims=of_figure3,
-    alt=alt,
-    lines=lines_of(render, "95 % t interval over folds"),
     paper_numbers="Figure 3 prints curves whose values are not legible in the text; section 3.3: "
     '"roughly two-fold savings".',
     timing_columns=("fit_seconds",),

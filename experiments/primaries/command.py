@@ -1,4 +1,4 @@
-"""The command ``decide``: runs what undecided primary claims still need, and judges them."""
+"""The commands ``claims`` and ``decide``: what became of primary claims, and judging them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pathlib import Path
 import click
 
 from experiments.artefact import Artefact
-from experiments.command_options import run_options
+from experiments.command_options import echo_json, json_option, run_options
 from experiments.primaries import storing
 from experiments.primaries.confirming import Declared, confirming, minutes, rough
 from experiments.primaries.declared import Part, Primary, Wants, discover
@@ -206,3 +206,28 @@ def decide_command(
         command=provenance.command_line(["decide", *names]),
     )
     decide(replace(suite, results=out or suite.results), declared, names, options, dry_run)
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[CLAIM...]")
+@json_option
+@click.pass_obj
+def claims(suite: Suite, names: Sequence[str], as_json: bool) -> None:
+    """Show what became of the papers' preregistered claims.
+
+    CLAIM is a claim or a paper, as for decide; without any, all of them.
+    """
+    declared = declared_by(suite)
+    chosen = {_named(declared, name) for name in names}
+    boards = scoreboard.boards(suite.results, declared, suite.registry.artefacts)
+    lines = [
+        line
+        for board in boards
+        for line in board.lines
+        if not chosen or {board.paper, line.claim} & chosen
+    ]
+    if as_json:
+        echo_json([line.in_units()._asdict() for line in lines])
+        return
+    for line in lines:
+        click.echo(f"{line.said()}\n    {line.sentence} ({line.place})")

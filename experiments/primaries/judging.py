@@ -12,7 +12,7 @@ import pandas as pd
 
 from experiments.cell import rounded
 from experiments.data_kinds import KIND
-from experiments.primaries.declared import Part, Primary
+from experiments.primaries.declared import FIRST_SEED, Part, Primary
 from experiments.primaries.pooling import (
     Pooled,
     SetMean,
@@ -206,8 +206,9 @@ def _of_first(part: Part, runs: Runs, n: int, effects: np.ndarray) -> np.ndarray
     if "seed" in rows:
         mine = rows["dataset"] == part.dataset
         seeds = np.unique(rows.loc[mine, "seed"])
-        if n < len(seeds):
-            effects = _effects_in(part, rows[~mine | rows["seed"].isin(seeds[:n])])
+        later = seeds[seeds >= FIRST_SEED][n:]  # a drawing beside the repetitions is none of them
+        if len(later):
+            effects = _effects_in(part, rows[~mine | ~rows["seed"].isin(later)])
     return effects[:n]
 
 

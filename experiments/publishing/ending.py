@@ -109,18 +109,10 @@ def difference(artefact: Artefact, folder: Path, published: Path) -> list[str]:
     first += f"; {counts['left_only']:,} are only here" * bool(counts["left_only"])
     first += f"; {counts['right_only']:,} are only there" * bool(counts["right_only"])
     first += f"; not compared: {left_out}" * bool(left_out)
-    return [f"{first}.", *_columns(shared, equal), *[_published(artefact, smaller)] * bool(smaller)]
+    return [f"{first}.", *_columns(shared, equal), *[smaller] * bool(smaller)]
 
 
 _OLD = "_published"
-
-
-def _published(artefact: Artefact, left_out: str) -> str:
-    """Add to what a run leaves out where the effects on all of it are."""
-    return (
-        f"{left_out}\nThe published effects rest on all of them: python -m experiments claims "
-        f"{artefact.id}"
-    )
 
 
 def _left_out(data: Mapping, old: Mapping, same: Sequence[str]) -> str:

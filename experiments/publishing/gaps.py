@@ -52,22 +52,21 @@ def widest_gaps(rows: pd.DataFrame, method: str, cost: str) -> list[Gap]:
 
 COLUMNS = (
     *("artefact", "scale", "n_curves", "panel", "dataset", "method", "below", "above"),
-    *("factor", "seed", "bisections"),
+    *("factor", "seed"),
 )
 """Of ``gaps.csv``. `n_curves` counts those of the artefact, with a gap or without; `panel` is the
-letter in the picture; `below` and `above` are costs; `bisections` is explained at
-:func:`records`."""
+letter in the picture; `below` and `above` are costs."""
 
 
 def records(
     artefact: str,
     meta: Mapping,
-    found: Sequence[tuple[Gap, str]],
+    found: Sequence[Gap],
     n_curves: int,
     letters: Mapping[str, str],
 ) -> Iterator[dict[str, Any]]:
     """Yield an artefact's rows of ``gaps.csv``."""
-    for gap, words in sorted(found, key=lambda one: letters.get(one[0].panel, one[0].panel)):
+    for gap in sorted(found, key=lambda gap: letters.get(gap.panel, gap.panel)):
         look = LOOKS.get(gap.method)
         yield {
             "artefact": artefact,
@@ -80,5 +79,4 @@ def records(
             "above": float(f"{gap.above:.4g}"),
             "factor": round(gap.factor, 1),
             "seed": gap.seed,
-            "bisections": words,
         }

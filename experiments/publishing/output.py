@@ -12,10 +12,9 @@ from typing import Any
 import pandas as pd
 
 from datasets.sources.storage import write_atomically
-from experiments import claims as claims_module
 from experiments.artefact import Artefact
 from experiments.data_kinds import PUBLISHED, in_words, is_synthetic
-from experiments.publishing import bisections, gaps
+from experiments.publishing import gaps
 from experiments.publishing.orders import order_tables
 from experiments.publishing.tables import content_of, csv_bytes, path_of, read_rows, write_table
 from experiments.running import provenance
@@ -51,12 +50,6 @@ def json_bytes(meta: Mapping[str, Any]) -> bytes:
     return (json.dumps(meta, indent=1, sort_keys=True, ensure_ascii=False) + "\n").encode()
 
 
-def evaluate_claims(artefact: Artefact, rows: pd.DataFrame, meta: Mapping) -> pd.DataFrame:
-    """Return the evaluated claims of an artefact; none if it has no data."""
-    claims = artefact.make_claims(rows, meta) if meta["data"] else []
-    return claims_module.evaluate(claims, rows, meta["data"])
-
-
 def write_run(
     folder: Path,
     artefact: Artefact,
@@ -65,14 +58,12 @@ def write_run(
     kinds: Sequence[str] = PICTURES,
     published: Path | None = None,
 ) -> None:
-    """Write rows, times, pictures or table, claims and provenance of a run."""
+    """Write rows, times, pictures or table and provenance of a run."""
     folder.mkdir(parents=True, exist_ok=True)
     rows = csv_bytes(result.rows.drop(columns=list(artefact.timing_columns)))
     meta = {**meta, "rows_sha256": _sha256(rows)}
     write_atomically(folder / "rows.csv", rows)
     write_atomically(folder / "timings.csv", csv_bytes(result.timings))
-    table = evaluate_claims(artefact, result.rows, meta)
-    write_atomically(folder / "claims.csv", csv_bytes(table))
     write_atomically(folder / "meta.json", json_bytes(meta))
     rows, meta = with_published(artefact, result.rows, meta, published)
     if meta["data"]:
@@ -291,7 +282,8 @@ def publish(
         rows = csv_bytes(committed(artefact, read_rows(run_folder / "rows.csv")))
     write_table(target, "rows.csv", rows)
     write_table(target, "timings.csv", (run_folder / "timings.csv").read_bytes())
-    names = ["claims.csv", "meta.json", "table.md", *(f"figure.{kind}" for kind in PICTURES)]
+    (target / "figure.svg").unlink(missing_ok=True)  # of a run; results have the one picture
+    names = ["meta.json", "table.md", "figure.png"]
     for name in names:
         shown = artefact.committed_picture or not name.startswith("figure.")
         if shown and (run_folder / name).exists():
@@ -309,9 +301,9 @@ def committed(artefact: Artefact, rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def redraw(results: Path, artefact: Artefact) -> bool:
-    """Write picture and claims of published rows anew; False if nothing is published.
+    """Write the picture of published rows anew; False if nothing is published.
 
-    For a new title, picture or claim, which change no row. What ``meta.json`` says of the run
+    For a new title or picture, which change no row. What ``meta.json`` says of the run
     stays; what the artefact says of itself is brought up to date.
     """
     folder = results / artefact.id
@@ -322,9 +314,8 @@ def redraw(results: Path, artefact: Artefact) -> bool:
     meta |= provenance.describe_artefact(artefact)
     meta["rows_sha256"] = _sha256(content_of(path_of(folder, "rows.csv")))
     write_atomically(folder / "meta.json", json_bytes(meta))
-    write_atomically(folder / "claims.csv", csv_bytes(evaluate_claims(artefact, rows, meta)))
     if artefact.committed_picture:
-        draw(folder, artefact, rows, meta)
+        draw(folder, artefact, rows, meta, ("png",))
     return True
 
 
@@ -344,35 +335,5 @@ def gaps_found(results: Path, artefacts: Sequence[Artefact]) -> pd.DataFrame:
             curves = rows[rows[artefact.curve[1]] > 0]
             n_curves = len(curves.drop_duplicates(["panel", artefact.curve[0]]))
             widest = gaps.widest_gaps(rows, *artefact.curve)
-            words = _bisected(results, artefact, rows, meta, widest)
-            found = list(zip(widest, words, strict=True))
-            records += gaps.records(artefact.id, meta, found, n_curves, artefact.letters)
+            records += gaps.records(artefact.id, meta, widest, n_curves, artefact.letters)
     return pd.DataFrame(records, columns=list(gaps.COLUMNS))
-
-
-def _bisected(results: Path, artefact: Artefact, rows, meta, widest) -> list[str]:
-    """Return for each gap of a curve what bisections found; empty if none were published."""
-    if artefact.bisections is None:
-        return [""] * len(widest)
-    published = read_published(results / artefact.bisections)
-    if published is None or published[1]["scale"] != meta["scale"]:
-        return [""] * len(widest)
-    found = bisections.outcomes(published[0])
-    said = []
-    for gap in widest:
-        key = (gap.panel, gap.method, gap.seed, gap.below, gap.above)
-        known = found.get(key)
-        said.append(known.words if known else bisections.why_not(rows, gap.panel, gap.method))
-    return said
-
-
-def published_claims(
-    results: Path, artefacts: Sequence[Artefact]
-) -> dict[str, tuple[dict, pd.DataFrame]]:
-    """Evaluate the claims of all published rows: for each artefact its meta and its claims."""
-    tables = {}
-    for artefact in artefacts:
-        if (published := read_published(results / artefact.id)) is not None:
-            rows, meta = published
-            tables[artefact.id] = (meta, evaluate_claims(artefact, rows, meta))
-    return tables

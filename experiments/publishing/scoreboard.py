@@ -14,13 +14,12 @@ from typing import NamedTuple
 
 from datasets.sources.storage import write_atomically
 from experiments.artefact import Artefact
-from experiments.claims import described
 from experiments.primaries import storing
 from experiments.primaries.confirming import Declared, minutes_left, rough
 from experiments.primaries.declared import Primary
 from experiments.primaries.judging import OTHER_DATA, as_row, hopeless, judge, outlook
 from experiments.primaries.verdicts import SIGNS, UNDECIDED, VERDICTS
-from experiments.publishing import before, output
+from experiments.publishing import output
 from experiments.registry import PAPERS, short_name
 
 Left = Callable[[Primary, int], float]
@@ -49,6 +48,21 @@ class Line(NamedTuple):
     n: int  # Repetitions
     needs: str  # What it still needs, with the minutes on 2 cores; empty if it is decided
     chance: float  # Of a verdict by the declared repetitions; NaN where it is not predicted
+
+    def in_units(self) -> Line:
+        """Return the line with effects in the claim's unit in place of δ."""
+        effect, low, high, *of_sets = (
+            self.delta * value for value in (self.effect, self.low, self.high, *self.of_sets)
+        )
+        return self._replace(effect=effect, low=low, high=high, of_sets=tuple(of_sets))
+
+    def said(self) -> str:
+        """Return verdict, effect and interval in the claim's unit, and what is needed."""
+        text, own = f"{self.sign} {self.verdict}: {self.claim}", self.in_units()
+        if not math.isnan(own.effect):
+            text += f", {own.effect:+.4f} {own.unit} [{own.low:+.4f}, {own.high:+.4f}]"
+        text += f", δ = {own.delta:g}, n = {own.n}"
+        return text + f"; needs {own.needs}" * bool(own.needs)
 
 
 class Board(NamedTuple):
@@ -181,13 +195,19 @@ def in_a_line_each(found: Sequence[Board]) -> str:
 
 
 def in_words(board: Board) -> str:
-    """Return a paper's primary claims without numbers, for its own ``README.md``."""
+    """Return a paper's primary claims with their effects, for its own ``README.md``."""
     if not board.lines:
         return f"{board.summary().capitalize()}.\n"
-    lines = ["| verdict | primary claim | place |", "|---|---|---|"]
+    lines = ["| verdict | primary claim | effect [interval] | δ | place |", "|---|---|---|---|---|"]
     for one in board.lines:
         verdict = f"{one.sign} {one.verdict}" + f" ({one.needs})" * bool(one.needs)
-        lines.append(f"| {verdict} | {one.sentence} | {one.place} |")
+        own = one.in_units()
+        effect = (
+            "" if math.isnan(own.effect) else f"{own.effect:.3f} [{own.low:.3f}, {own.high:.3f}]"
+        )
+        lines.append(
+            f"| {verdict} | {one.sentence} | {effect} | {one.delta:g} {one.unit} | {one.place} |"
+        )
     return "\n".join(lines) + "\n"
 
 
@@ -205,15 +225,6 @@ there are predict the chance that its declared ones decide it; where that is bel
 on the same test data are not worth their time, and other data are needed.
 """
 
-DESCRIBED = """
-# Everything else, described
-
-What else was measured, without a verdict: an effect with its plain 95 % interval, of which one in
-twenty misses. The smallest effect of interest was set beforehand; the paper's own effect is the
-same quantity of the numbers it prints, where it prints any. A *decade* is a factor of ten: half the
-cost is 0.301 decades of cost less.
-"""
-
 
 def write(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> None:
     """Write ``claims.md``, ``gaps.csv``, orders of methods, and what READMEs have between markers.
@@ -221,18 +232,15 @@ def write(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> N
     Parameters
     ----------
     results, declared, artefacts
-        As for :func:`boards`; descriptions are of all published rows.
+        As for :func:`boards`.
     """
     found = boards(results, declared, artefacts)
-    tables = output.published_claims(results, artefacts)
-    text = HEAD + as_markdown(found) + DESCRIBED + described(tables)
+    text = HEAD + as_markdown(found)
     write_atomically(results / "claims.md", text.encode())
     gaps = output.gaps_found(results, artefacts)
     write_atomically(results / "gaps.csv", output.csv_bytes(gaps))
     for name, table in output.orders(results, artefacts).items():
         write_atomically(results / name, output.csv_bytes(table))
-    verdicts = {line.claim: line.verdict for board in found for line in board.lines}
-    before.refresh(results, verdicts, tables)
     for path, summary in summaries(results.parent, found).items():
         if path.exists():
             old = path.read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ def check(folder: str) -> int:
     from pathlib import Path
 
     import datasets
-    from experiments.adaptive_sampling_2014.extra_prediction_cost import ARTEFACT
+    from experiments.adaptive_sampling_2014.table1 import ARTEFACT
     from experiments.cli import main
     from experiments.publishing import output
     from experiments.registry import Registry

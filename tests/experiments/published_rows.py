@@ -50,11 +50,6 @@ def record(artefact: str) -> dict:
     return json.loads((RESULTS / artefact / "meta.json").read_text(encoding="utf-8"))
 
 
-def claims(artefact: str) -> dict[str, dict[str, str]]:
-    """Published claims by their id."""
-    return {row["claim"]: row for row in lines(artefact, "claims.csv")}
-
-
 @cache
 def primaries(paper: str) -> dict[str, dict[str, str]]:
     """Published primary claims of a paper by their id."""
@@ -62,21 +57,9 @@ def primaries(paper: str) -> dict[str, dict[str, str]]:
         return {row["claim"]: row for row in csv.DictReader(file) if row["paper"] == paper}
 
 
-def in_words(row: dict[str, str], digits: int = 3, sign: int = 1) -> str:
-    """An effect with its interval, or with the sign turned what is lost."""
-    effect, *ends = (sign * float(row[name]) for name in ("effect", "low", "high"))
-    low, high = sorted(ends)
-    return f"{effect:.{digits}f} [{low:.{digits}f}, {high:.{digits}f}]"
-
-
 def number(text: str) -> float:
     """A published number; NaN where nothing stands."""
     return float(text) if text else math.nan
-
-
-def effects_of(artefact: str) -> dict[str, float]:
-    """Published effect of each claim; NaN where nothing was measured."""
-    return {name: number(row["effect"]) for name, row in claims(artefact).items()}
 
 
 def readme(paper: str) -> str:

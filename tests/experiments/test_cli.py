@@ -171,7 +171,6 @@ def test_what_is_not_here_is_shown_as_published_and_nothing_else(tmp_path, run, 
     assert "far: OUR PUBLISHED ROWS" in (run_folder / "table.md").read_text()
     assert set(pd.read_csv(run_folder / "rows.csv")["dataset"]) == {"nearby"}
     assert set(json.loads((run_folder / "meta.json").read_text())["data"]) == {"nearby"}
-    assert "far" not in (run_folder / "claims.csv").read_text()
     assert run(toy, "check", "--scale", "laptop", "--jobs", "1", "--quiet")[0] == 0
 
 
@@ -324,7 +323,7 @@ def test_version_and_completion(tmp_path, run, monkeypatch, capsys):
 # --- a run and what comes of it ---------------------------------------------------------------
 
 
-def test_run_publish_claims_and_difference(tmp_path, run):
+def test_run_publish_and_difference(tmp_path, run):
     toy = suite(tmp_path, n_seeds=5, n_steps=1)
     arguments = ("reproduce", "toy", "--jobs", "1", "--quiet")
     status, out, _ = run(toy, *arguments, "--publish")
@@ -332,9 +331,7 @@ def test_run_publish_claims_and_difference(tmp_path, run):
     assert "Nothing is published yet" in out
     published = tmp_path / "toy-figure2"
     files = {path.name for path in published.iterdir()}
-    assert files == {
-        *("rows.csv", "timings.csv", "claims.csv", "meta.json", "figure.svg", "figure.png")
-    }
+    assert files == {"rows.csv", "timings.csv", "meta.json", "figure.png"}
     meta = json.loads((published / "meta.json").read_text())
     assert meta["seeds"] == [0, 1, 2, 3, 4]
     assert set(meta["data"]["nearby"]["checksums"]) == {"0", "1", "2", "3", "4"}
@@ -345,11 +342,6 @@ def test_run_publish_claims_and_difference(tmp_path, run):
     assert list(rows.columns) == ["step", "dataset", "algorithm", "seed", "part", "score"]
     keys = ["step", "dataset", "algorithm", "seed", "part"]
     assert rows.equals(rows.sort_values(keys, ignore_index=True))
-    assert "| made_up (simulation) |" in (tmp_path / "claims.md").read_text()
-
-    status, out, _ = run(toy, "claims")
-    assert status == 0
-    assert "nearby-better" in out
 
     status, out, _ = run(toy, *arguments)
     assert "0 cells computed, 20 from the store" in out
@@ -422,7 +414,7 @@ def test_damaged_results_and_unwritable_folders_are_named(tmp_path, run):
     arguments = ("reproduce", "toy", "--jobs", "1", "--quiet")
     assert run(toy, *arguments, "--publish")[0] == 0
     (tmp_path / "toy-figure2" / "meta.json").write_text("{")
-    status, _, err = run(toy, "claims")
+    status, _, err = run(toy, "redraw")
     assert status == 1
     assert "cannot be read" in err
     assert run(toy, *arguments)[0] == 1

@@ -6,7 +6,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from experiments import cli, listing_commands
+from experiments import cli
 from experiments.command_options import UserPath
 from experiments.compare import command
 
@@ -29,9 +29,7 @@ def test_a_path_below_home_is_found_where_no_shell_expands_it(tmp_path, monkeypa
     assert plain.output.split() == ["results~", "None"]
 
 
-@pytest.mark.parametrize(
-    "one", [cli.reproduce, cli.check, listing_commands.claims, command.compare_command]
-)
+@pytest.mark.parametrize("one", [cli.reproduce, cli.check, command.compare_command])
 def test_every_path_of_a_command_is_such(one):
     paths = [p.type for p in one.params if isinstance(p.type, click.Path)]
     assert paths

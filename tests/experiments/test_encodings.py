@@ -8,7 +8,7 @@ import pytest
 
 from experiments.cli import main
 
-COMMANDS = (["list"], ["reproduce", "--help"], ["data"], ["claims", "cegb-figure3"])
+COMMANDS = (["list"], ["reproduce", "--help"], ["data"], ["claims", "cegb"])
 
 
 def printed(monkeypatch, encoding, arguments):
@@ -31,7 +31,7 @@ def test_what_cannot_be_written_is_replaced(monkeypatch, encoding):
 
 
 @pytest.mark.parametrize("encoding", ["cp1252", pytest.param("latin-1", marks=pytest.mark.slow)])
-@pytest.mark.parametrize("arguments", [["list", "--json"], ["claims", "cegb-figure3", "--json"]])
+@pytest.mark.parametrize("arguments", [["list", "--json"], ["claims", "cegb", "--json"]])
 def test_json_loses_nothing(monkeypatch, encoding, arguments):
     there = json.loads(printed(monkeypatch, encoding, arguments))
     assert there == json.loads(printed(monkeypatch, "utf-8", arguments))

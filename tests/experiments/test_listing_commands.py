@@ -1,7 +1,13 @@
 """The commands ``list``, ``claims`` and ``warm-up``, and JSON of them and of ``data``."""
 
+import dataclasses
 import json
 
+import pandas as pd
+import pytest
+
+from experiments.running.provenance import ROOT
+from tests.experiments.primaries.test_command import CLAIMS
 from tests.experiments.toy_artefact import suite
 
 
@@ -16,15 +22,25 @@ def test_json_says_what_the_text_says(tmp_path, run):
     assert run(toy, "data", "fetch", "NEARBY")[0] == 0
     assert run(toy, "reproduce", "TOY", "--jobs", "1", "--quiet", "--publish")[0] == 0
     assert "reproduce toy --scale" in (tmp_path / "toy-figure2" / "meta.json").read_text()
-    text = run(toy, "claims", "Toy-Figure2")[1]
-    records = json.loads(run(toy, "claims", "--json", "Toy-Figure2")[1])
-    assert records
+    toy = dataclasses.replace(toy, primaries={"toy": CLAIMS})
+    text = run(toy, "claims")[1]
+    records = json.loads(run(toy, "claims", "--json", "toy")[1])
+    assert [record["claim"] for record in records] == [one.id for one in CLAIMS]
     for record in records:
-        assert record["artefact"] == "toy-figure2"
-        assert f"  {record['claim']}: " in text
-    unpublished = suite(tmp_path / "other")
-    status, out, err = run(unpublished, "claims", "--json")
-    assert (status, json.loads(out), "no rows yet" in err) == (0, [], True)
+        assert f"{record['verdict']}: {record['claim']}, δ = {record['delta']:g}" in text
+    (record,) = json.loads(run(toy, "claims", "--json", CLAIMS[0].id)[1])
+    assert record == records[0]
+    assert run(toy, "claims", "nonsense")[0] == 2
+
+
+def test_effects_of_claims_are_in_their_unit(run):
+    """As ``primary_claims.csv`` has them, where a page has units of δ."""
+    table = pd.read_csv(ROOT / "results" / "primary_claims.csv").set_index("claim")
+    for record in json.loads(run(None, "claims", "--json")[1]):
+        row = table.loc[record["claim"]]
+        for name in ("effect", "low", "high"):
+            assert record[name] == pytest.approx(row[name])
+        assert record["of_sets"] == pytest.approx([float(one) for one in row["of_sets"].split()])
 
 
 def test_warm_up_compiles_all(tmp_path, run, monkeypatch):

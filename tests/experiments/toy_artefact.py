@@ -12,7 +12,6 @@ from types import SimpleNamespace
 from matplotlib.figure import Figure
 
 from experiments.artefact import SCALES, Artefact, Cell, Tolerance
-from experiments.claims import Claim
 from experiments.registry import Registry
 from experiments.running.suite import Suite
 from tests.experiments.toy_cells import (
@@ -99,20 +98,6 @@ def make_toy(
             for step in range(n_steps)
         ]
 
-    def make_claims(rows, meta):
-        return [
-            Claim(
-                id=f"{name}-better",
-                sentence="Better is better.",
-                place="section 1",
-                dataset=name,
-                smallest_effect=0.1,
-                unit="score",
-                effects=lambda rows, name=name: difference(rows[rows["dataset"] == name]),
-            )
-            for name in sets
-        ]
-
     return Artefact(
         id=artefact_id,
         paper="toy_2000",
@@ -125,8 +110,6 @@ def make_toy(
         keys=("step", "part"),
         tolerances={"score": Tolerance(absolute=1e-6)},
         render=render,
-        make_claims=make_claims,
-        alt=lambda rows, meta: f"Dots; the best score is {rows['score'].max():.2f}.",
         paper_numbers="None.",
     )
 

@@ -3,231 +3,133 @@
 from __future__ import annotations
 
 import math
-import re
 import statistics
 from collections import defaultdict
-from functools import cache
 
-from tests.experiments.published_rows import by_seed, correlation, lines
-from tests.recomputed import curves
+from tests.experiments.published_rows import by_seed
+from tests.recomputed import curves, divisions
 
-NAMES = {"single": "single_stage", "initial": "cronus_initial"}
-TUNED = (
-    *("ours", "positive_weight_35", "quantile", "last_penalty_1e-3", "penalty_1e-4"),
-    "decay_1.1",
-)
-RULES = ("proximity", "score", "capacity", "rank")
+# Each claim is asked of windows, of which curves are drawn, and of queries, which are divided.
 
 
-@cache
-def models(cost="_paper"):
-    """Pools of models; an early exit's limit can be endless, so its pool has GBRT's models, too."""
-    rows = lines("cronus-figure2")
-    if cost == "n_features":
-        rows = [{**row, **dict.fromkeys(("valid_cost", "test_cost"), row[cost])} for row in rows]
-    pools = curves.pools(rows, "method", "_paper" if cost == "_paper" else "")
-    for panel in {panel for panel, _ in pools}:
-        gbrt = pools[panel, "gbrt"]
-        names = [name for of, name in pools if of == panel and name.startswith("early_exit_")]
-        rules = [pools[panel, name] for name in names]
-        for name, one in zip(names, rules, strict=True):
-            pools[panel, name] = curves.together(one, gbrt)
-        pools[panel, "early_exit"] = curves.together(*rules, gbrt)
+def is_divided(rows):
+    return "query" in rows[0]
+
+
+def pools_of(rows):
+    """Models by the paper's bill; an early exit may be endless, so its pool has GBRT's, too."""
+    pools = curves.by_method(rows, "method", "_paper")
+    rules = [pool for name, pool in pools.items() if name.startswith("early_exit_")]
+    pools["early_exit"] = curves.together(*rules, pools["gbrt"])
     return pools
 
 
-def method(panel, name):
-    return models()[panel, NAMES.get(name, name.replace("-", "_"))]
+def ahead(better, worse):
+    def effects(rows):
+        if is_divided(rows):
+            return divisions.lead(better, worse)(rows)
+        pools = pools_of(rows)
+        return curves.mean_leads(pools[better], pools[worse], ends=max)
+
+    return effects
 
 
-def above(claim):
-    panel, better, worse = re.fullmatch(r"(\w)-(.+)-above-(.+)", claim).groups()
-    return curves.mean_leads(method(panel, better), method(panel, worse))
+def of_the_cheapest(on_queries, effect):
+    """An effect of the cheapest model that validates within .01 of GBRT's best, and of that one."""
+
+    def effects(rows):
+        if is_divided(rows):
+            return on_queries(rows)
+        pools = pools_of(rows)
+        both = curves.by_validation(pools["cronus"], pools["gbrt"], 0.01)
+        return [effect(*pair) for pair in both.values()]
+
+    return effects
 
 
-def control(claim):
-    panel, name = claim[0], claim[2:].removesuffix("-free-control")
-    return curves.mean_leads(method(panel, f"{name}-free"), method(panel, f"{name}-cascade"))
-
-
-def whole_features(claim):
-    pools = models("n_features")
-    return curves.mean_leads(pools[claim[0], "single_stage"], pools[claim[0], "plain_l1"])
-
-
-def saved(panel, name):
-    """Decades by which a method is cheaper where it is as good as GBRT within 0.01; 0 if never."""
-    found = []
-    mine, gbrt = method(panel, name), method(panel, "gbrt")
-    for seed, pool in gbrt.items():
-        base = pool[0]
-        model = curves.first_as_good(mine, seed, base["test_score"] - 0.01)
-        found.append(math.log10(base["test_cost"] / model["test_cost"]) if model else 0.0)
-    return found
-
-
-def tenfold(claim):
-    return saved(claim[0], "cronus")
-
-
-def exit_limited(claim):
-    return [math.log10(2) - decades for decades in saved(claim[0], "early-exit")]
-
-
-def proximity(claim):
-    mine = method(claim[0], "early-exit-proximity")
-    leads = [curves.mean_leads(mine, method(claim[0], f"early-exit-{rule}")) for rule in RULES[1:]]
-    return [min(one) for one in zip(*leads, strict=True)]
-
-
-def slower(claim):
-    seconds = defaultdict(list)
-    for row in lines("cronus-figure2", "timings.csv"):
-        if row["panel"] == claim[0] and row["fit_seconds"]:
-            seconds[row["method"], int(row["seed"])].append(float(row["fit_seconds"]))
-    name = claim[2:].removesuffix("-slower").replace("-", "_")
-    return [
-        math.log10(statistics.median(seconds[name, seed]) / statistics.median(times))
-        for (other, seed), times in sorted(seconds.items())
-        if other == "cronus"
-    ]
-
-
-# --- Figures 3 and 4 ------------------------------------------------------------------------------
-
-
-@cache
-def cascades(artefact, panel):
+def cascades(rows):
     """Per seed: method → lines about stages (price -1) and about stage and price."""
-    stages = [row for row in lines(artefact) if row["panel"] == panel and int(row["stage"]) > 0]
-    return {
-        seed: {
-            name: [row for row in rows if row["method"] == name]
+    stages = [row for row in rows if int(row["stage"]) > 0]
+    return [
+        {
+            name: [row for row in mine if row["method"] == name]
             for name in ("cronus", "cronus_initial")
         }
-        for seed, rows in by_seed(stages).items()
-    }
+        for mine in by_seed(stages).values()
+    ]
 
 
 def of_stages(rows):
     return [row for row in rows if float(row["price"]) < 0]
 
 
-def rejects_earlier(claim):
-    def remaining(rows):
-        return statistics.mean(float(r["hard"]) for r in of_stages(rows) if int(r["stage"]) > 1)
+def rejects_earlier(rows):
+    def remaining(mine):
+        return statistics.mean(float(r["hard"]) for r in of_stages(mine) if int(r["stage"]) > 1)
 
     return [
-        remaining(both["cronus_initial"]) - remaining(both["cronus"])
-        for both in cascades("cronus-figure3", claim[0]).values()
+        remaining(both["cronus_initial"]) - remaining(both["cronus"]) for both in cascades(rows)
     ]
 
 
-def fewer_stages(claim):
-    def with_trees(rows):
-        return sum(int(row["n_trees"]) > 0 for row in of_stages(rows))
+def cheap_first(rows):
+    """Share bought in the first stage with trees, of cheap less of dear features bought at all.
 
-    return [
-        with_trees(both["cronus_initial"]) - with_trees(both["cronus"])
-        for both in cascades("cronus-figure3", claim[0]).values()
-    ]
-
-
-@cache
-def first_purchases(panel):
-    """Per seed of the optimised cascade: price → features (listed, bought at once, bought at all).
-
-    At once is in the first stage that has trees. A cascade with one such stage has no order.
+    Cheap is up to a fortieth of the highest price, dear from a tenth on. A cascade with one stage
+    that has trees has no order, and one that buys none of a kind neither: 0.
     """
-    found = []
-    for both in cascades("cronus-figure4", panel).values():
-        rows = both["cronus"]
-        live = [int(row["stage"]) for row in of_stages(rows) if int(row["n_trees"])]
+    found, top = [], max(float(row["price"]) for row in rows)
+    for both in cascades(rows):
+        live = [int(row["stage"]) for row in of_stages(both["cronus"]) if int(row["n_trees"])]
         if len(live) < 2:
+            found.append(0.0)
             continue
-        first = min(live)
-        shares = {}
-        for row in rows:
+        at_once, at_all = defaultdict(int), defaultdict(int)
+        for row in both["cronus"]:
             price, bought = float(row["price"]), int(row["n_features"])
             if price >= 0:
-                listed, at_once, most = shares.get(price, (int(row["n_listed"]), 0, 0))
-                at_once = bought if int(row["stage"]) == first else at_once
-                shares[price] = listed, at_once, max(most, bought)
-        found.append(shares)
+                at_all[price] = max(at_all[price], bought)
+                at_once[price] += bought * (int(row["stage"]) == min(live))
+        shares = []
+        for group in (lambda p: p <= top / 40), (lambda p: p >= top / 10):
+            prices = [price for price in at_all if group(price)]
+            total = sum(at_all[p] for p in prices)
+            shares.append(sum(at_once[p] for p in prices) / total if total else math.nan)
+        found.append(0.0 if math.isnan(sum(shares)) else shares[0] - shares[1])
     return found
 
 
-def cheap_and_dear(shares):
-    """Sums over the cheap prices (to a fortieth of the highest), the dear ones (from a tenth)."""
-    top = max(shares)
-    groups = (lambda p: p <= top / 40), (lambda p: p >= top / 10)
-    return [
-        [sum(numbers) for numbers in zip(*(n for p, n in shares.items() if of(p)), strict=True)]
-        for of in groups
-    ]
+def across(first, last):
+    """Score of one choice above that of another, each the mean over λ."""
+
+    def effects(rows):
+        scores = defaultdict(list)
+        for row in rows:
+            if row["method"] == "cronus":
+                scores[row["variant"], int(row["seed"])].append(float(row["test_score"]))
+        means = {key: statistics.mean(each) for key, each in scores.items()}
+        return [means[last, seed] - means[first, seed] for name, seed in means if name == first]
+
+    return effects
 
 
-def cheap_first(claim):
-    found = []
-    for shares in first_purchases(claim[0]):
-        cheap, dear = cheap_and_dear(shares)
-        if cheap and dear:  # of what is bought at all
-            both = cheap[2] and dear[2]
-            found.append(cheap[1] / cheap[2] - dear[1] / dear[2] if both else math.nan)
-    without_order = len(cascades("cronus-figure4", claim[0])) - len(first_purchases(claim[0]))
-    return found + [math.nan] * without_order
-
-
-def most_cheap(claim):
-    found = []
-    for shares in first_purchases(claim[0]):
-        cheap, _ = cheap_and_dear(shares)
-        if cheap:
-            found.append(cheap[1] / cheap[2] - 0.5 if cheap[2] else math.nan)
-    return found
-
-
-def some_dear(claim):
-    """The bound, repetitions without, repetitions."""
-    missed = [
-        not any(n[1] for price, n in shares.items() if price >= max(shares) / 2)
-        for shares in first_purchases(claim[0])
-    ]
-    return [(0.5, sum(missed), len(missed))]
-
-
-# --- what our choices change ----------------------------------------------------------------------
-
-
-@cache
-def scores(column):
-    """(panel, variant, method) → seed → step of λ → a score."""
-    found = defaultdict(lambda: defaultdict(dict))
-    for row in lines("cronus-choices"):
-        key = row["panel"], row["variant"], row["method"]
-        found[key][int(row["seed"])][row["step"]] = float(row[column])
-    return found
-
-
-def mean_scores(column, panel, variant, method):
-    """Seed → mean score over the two λ."""
-    by_step = scores(column)[panel, variant, method]
-    return {seed: statistics.mean(by_step[seed].values()) for seed in sorted(by_step)}
-
-
-def insensitive(claim):
-    """0.02 less what the score differs by."""
-    variant = claim[2:].replace("-", "_")
-    ours, other = (
-        mean_scores("test_score", claim[0], name, "cronus") for name in ("ours", variant)
-    )
-    return [0.02 - abs(other[seed] - score) for seed, score in ours.items()]
-
-
-def foretold(claim):
-    """Rank correlation over the hyper-parameters that are tuned, each with its other value."""
-    both = [
-        [mean_scores("valid_score", claim[0], setting, name) for setting in TUNED]
-        for name in ("cronus_initial", "cronus")
-    ]
-    return [correlation(*([one[seed] for one in side] for side in both)) for seed in both[0][0]]
+CLAIMS = {
+    "cronus-cheaper": of_the_cheapest(
+        divisions.saved("cronus"),
+        lambda mine, end: math.log10(end["test_cost"] / mine["test_cost"]),
+    ),
+    "cronus-marginal-loss": of_the_cheapest(
+        divisions.at("cronus", "gbrt", divisions.AS_GOOD),
+        lambda mine, end: mine["test_score"] - end["test_score"],
+    ),
+    "cronus-single-above-gbrt": ahead("single_stage", "gbrt"),
+    "cronus-initial-above-single": ahead("cronus_initial", "single_stage"),
+    "cronus-optimised-above-initial": ahead("cronus", "cronus_initial"),
+    "cronus-initial-above-exit": ahead("cronus_initial", "early_exit"),
+    "cronus-above-raykar": ahead("cronus", "raykar_cascade"),
+    "cronus-above-and-or": ahead("cronus", "and_or_cascade"),
+    "cronus-rejects-earlier": rejects_earlier,
+    "cronus-cheap-first": cheap_first,
+    "cronus-insensitive-stages": across("stages_5", "stages_20"),
+    "cronus-insensitive-rejection": across("rejection_0.05", "rejection_0.3"),
+}

@@ -13,7 +13,7 @@ from collections import defaultdict
 
 from tests.experiments.published_rows import number
 
-_WORDS = ("panel", "dataset", "algorithm", "method", "variant", "kind")
+_WORDS = ("panel", "dataset", "algorithm", "method", "variant", "kind", "right")
 
 
 def pools(rows, name="algorithm", accounting="") -> dict:
@@ -30,6 +30,25 @@ def pools(rows, name="algorithm", accounting="") -> dict:
     for by_seed in found.values():
         for pool in by_seed.values():
             pool.sort(key=lambda model: (-model["valid_score"], model["valid_cost"]))
+    return found
+
+
+def by_method(rows, name="algorithm", accounting="") -> dict:
+    """Method → seed → models, of rows of one panel."""
+    return {method: of_seeds for (_, method), of_seeds in pools(rows, name, accounting).items()}
+
+
+def by_validation(mine, rival, margin=0.0) -> dict:
+    """Seed → the cheapest model that validates no worse than the rival's best, and that one.
+
+    If none does, the method's own best.
+    """
+    found = {}
+    for seed, pool in sorted(mine.items()):
+        end = rival[seed][0]
+        target = min(end["valid_score"] - margin, pool[0]["valid_score"])
+        good = [model for model in pool if model["valid_score"] >= target]
+        found[seed] = min(good, key=lambda model: (model["valid_cost"], -model["valid_score"])), end
     return found
 
 
@@ -57,42 +76,26 @@ def best_within(pool, budget):
     return next((model for model in pool if model["valid_cost"] <= within), None)
 
 
-def pairs(method, rival) -> dict[int, list[tuple[dict, dict]]]:
+def pairs(method, rival, ends=min) -> dict[int, list[tuple[dict, dict]]]:
     """For each seed the two models that count at each budget that both methods have on it.
 
-    A method keeps its best model beyond its dearest one, so there is one budget at least.
+    Up to the dearest model of the one that ends first, or with `ends` max of either: a method keeps
+    its best model beyond its dearest one, so there is one budget at least.
     """
     found = {}
     for seed, pool in method.items():
         costs = [[model["valid_cost"] for model in models] for models in (pool, rival[seed])]
         begins = max(map(min, costs))
-        common = budgets(begins, max(begins, min(map(max, costs))))
+        common = budgets(begins, max(begins, ends(map(max, costs))))
         found[seed] = [(best_within(pool, b), best_within(rival[seed], b)) for b in common]
     return found
 
 
-def leads(method, rival) -> list[list[float]]:
-    """For each seed the difference in test score at each budget that both methods have."""
-    return [
-        [mine["test_score"] - other["test_score"] for mine, other in each]
-        for each in pairs(method, rival).values()
-    ]
-
-
-def mean_leads(method, rival) -> list[float]:
+def mean_leads(method, rival, ends=min) -> list[float]:
     """For each seed the area between two curves over the logarithm of cost, by its width."""
     if not method or not rival:
         return []
-    return [statistics.mean(one) for one in leads(method, rival)]
-
-
-def chosen(by_seed, seed) -> list[dict]:
-    """Models of a seed that count at some budget of the method's grid, cheapest budget first."""
-    costs = [model["valid_cost"] for pool in by_seed.values() for model in pool]
-    models = [best_within(by_seed[seed], b) for b in budgets(min(costs), max(costs))]
-    return [model for model in models if model is not None]
-
-
-def first_as_good(by_seed, seed, score) -> dict | None:
-    """The model at the first budget at which a method scores so high on the test set."""
-    return next((m for m in chosen(by_seed, seed) if m["test_score"] >= score), None)
+    return [
+        statistics.mean(mine["test_score"] - other["test_score"] for mine, other in each)
+        for each in pairs(method, rival, ends).values()
+    ]

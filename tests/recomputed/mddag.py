@@ -5,61 +5,8 @@ from __future__ import annotations
 import math
 import statistics
 from collections import defaultdict
-from functools import cache
 
-from tests.experiments.published_rows import by_seed, correlation, lines, mean_of_known
-
-CASCADES = ("viola_jones", "fcboost", "bourdev_cascade")
-
-
-# --- Figure 1 -------------------------------------------------------------------------------------
-
-
-def of_toy(claim):
-    rows = [row for row in lines("mddag-figure1") if row["method"] == "mddag_i"]
-    effect = {
-        "easy-use-less": easy_use_less,
-        "use-differs": use_differs,
-        "few-paths": few_paths,
-        "two-paths": two_paths,
-    }[claim]
-    return [effect(mine) for mine in by_seed(rows).values()]
-
-
-def points(rows):
-    return [row for row in rows if row["record"] == "point"]
-
-
-def taken(rows):
-    """How many points take each path, the most frequent last."""
-    return sorted(int(r["first"]) + int(r["second"]) for r in rows if r["record"] == "path")
-
-
-def easy_use_less(rows):
-    return -correlation(
-        [float(row["margin"]) for row in points(rows)],
-        [int(row["evaluations"]) for row in points(rows)],
-    )
-
-
-def use_differs(rows):
-    sizes = [sum(row["cluster"] == k for row in points(rows)) for k in ("0", "1")]
-    return max(
-        abs(int(row["first"]) / sizes[0] - int(row["second"]) / sizes[1])
-        for row in rows
-        if row["record"] == "classifier"
-    )
-
-
-def few_paths(rows):
-    return math.log10(len(points(rows)) / len(taken(rows)))
-
-
-def two_paths(rows):
-    return sum(taken(rows)[-2:]) / len(points(rows)) - 0.5
-
-
-# --- Figures 2 and 3 ------------------------------------------------------------------------------
+from tests.experiments.published_rows import by_seed, mean_of_known
 
 
 def grid(low, high):
@@ -110,18 +57,16 @@ class Runs:
         return self.at(budget, column=1)
 
 
-@cache
-def all_runs(artefact, quality):
-    """By panel, method and seed."""
+def division_runs(rows, quality):
+    """For each seed the runs of each method."""
     grouped = defaultdict(list)
-    for row in lines(artefact):
+    for row in rows:
         if row.get("node", "-1") == "-1":
-            grouped[row["panel"], row["method"], row["seed"]].append(row)
-    return {key: Runs(rows, quality, key[1] != "adaboost") for key, rows in grouped.items()}
-
-
-def seeds_of(runs, panel):
-    return sorted({key[2] for key in runs if key[0] == panel}, key=int)
+            grouped[int(row["seed"]), row["method"]].append(row)
+    found = defaultdict(dict)
+    for (seed, method), mine in sorted(grouped.items()):
+        found[seed][method] = Runs(mine, quality, method != "adaboost")
+    return list(found.values())
 
 
 def best(division, side, budget):
@@ -147,57 +92,50 @@ def lead(division, better, worse, low, high):
     return mean_of_known(leads)
 
 
-def divisions(runs, panel):
-    """For each seed the runs of each method."""
-    for seed in seeds_of(runs, panel):
-        yield {method: mine for (p, method, s), mine in runs.items() if (p, s) == (panel, seed)}
+# --- the claims -----------------------------------------------------------------------------------
+
+CASCADES = ("viola_jones", "fcboost", "bourdev_cascade")
+BY_ACCURACY = ("mddag_i", "mddag_i_accuracy")
+EXPONENTIAL = ("mddag_exp", "mddag_exp_shares", "mddag_exp_slow")
+MOST = ("mddag_i", "mddag_exp", "mddag_exp_slow")
 
 
-SIDES = {
-    "i-low": ("mddag_i", "mddag_exp", 1.0, 5.0),
-    "exp-high": ("mddag_exp", "mddag_i", 5.0, 20.0),
-    "exp-shares-high": ("mddag_exp_shares", "mddag_i", 5.0, 20.0),
-    "exp-slow-high": ("mddag_exp_slow", "mddag_i", 5.0, 20.0),
-}
-
-
-def at_rate(claim):
-    """Panel, name without the rate, and the runs at it."""
-    name, rate = claim[2:].rsplit("-at-", 1)
-    return claim[0], name, all_runs("mddag-figure2", f"tpr_{rate}")
-
-
-def ahead(claim):
-    panel, name, runs = at_rate(claim)
-    if "-above-" in name:
-        rival = name.removeprefix("low-above-").replace("-", "_")
-        better, worse, low, high = "mddag_i", rival, 1.0, 5.0
-    else:
-        better, worse, low, high = SIDES[name]
-    return [lead(one, (better,), (worse,), low, high) for one in divisions(runs, panel)]
-
-
-def within_margin(claim):
-    """Margin and mean lead of whoever is best in training, over the best cascade in training."""
-    panel, name, runs = at_rate(claim)
-    methods, low, margin = {
-        "competitive": (("mddag_i", "mddag_exp"), 1.0, 0.01),
-        "adaboost": (("adaboost",), 1.0, 0.02),
-        "adaboost-high": (("adaboost",), 5.0, 0.02),
-    }[name]
-    return [margin + lead(one, methods, CASCADES, low, 30.0) for one in divisions(runs, panel)]
-
-
-def of_policies(claim):
-    """By seed, over MDDAG.I's policies: β against evaluations, or how far they are overfitted."""
-    rows = [
-        row
-        for row in lines("mddag-figure2")
-        if (row["panel"], row["method"], row["node"]) == (claim[0], "mddag_i", "-1")
-        and float(row.get("negative_weight", 1)) == 1  # else β means something else
+def ahead(better, worse, low, high):
+    return lambda rows: [
+        lead(one, better, worse, low, high) for one in division_runs(rows, "tpr_10")
     ]
-    effect = {"beta": fewer_with_beta, "not-overfitted": not_overfitted}[claim[2:]]
-    return [effect(mine) for mine in by_seed(rows).values()]
+
+
+def twofold(*methods):
+    """NDCG above AdaBoost.MH with twice as many base classifiers."""
+
+    def effects(rows):
+        found = []
+        for division in division_runs(rows, "ndcg"):
+            theirs = division["adaboost"]
+            last = max(min(max(division[m].dearest for m in methods), theirs.dearest / 2), 3.0)
+            budgets = grid(3.0, last)
+            budgets = [b for b in budgets if b <= max(last, budgets[0]) * (1 + 1e-9)]
+            leads = [best(division, methods, b) - theirs.at(2 * b) for b in budgets]
+            found.append(mean_of_known(leads))
+        return found
+
+    return effects
+
+
+def of_policies(effect):
+    """By seed, over MDDAG.I's policies."""
+
+    def effects(rows):
+        mine = [
+            row
+            for row in rows
+            if (row["method"], row["node"]) == ("mddag_i", "-1")
+            and float(row.get("negative_weight", 1)) == 1  # else β means something else
+        ]
+        return [effect(one) for one in by_seed(mine).values()]
+
+    return effects
 
 
 def fewer_with_beta(rows):
@@ -208,33 +146,20 @@ def fewer_with_beta(rows):
 
 def not_overfitted(rows):
     excess = [float(row["test_objective"]) - float(row["train_objective"]) for row in rows]
-    return 0.01 - statistics.mean(excess)
+    return -statistics.mean(excess)
 
 
-def twofold(claim):
-    """0.01 less what is lost in NDCG to AdaBoost.MH with twice as many base classifiers."""
-    runs, panel, method = all_runs("mddag-figure3", "ndcg"), claim[0], claim[2:].replace("-", "_")
-    found = []
-    for division in divisions(runs, panel):
-        ours, theirs = division[method], division["adaboost"]
-        last = max(min(ours.dearest, theirs.dearest / 2), 3.0)
-        budgets = grid(3.0, last)
-        budgets = [b for b in budgets if b <= max(last, budgets[0]) * (1 + 1e-9)]
-        found.append(0.01 + mean_of_known([ours.at(b) - theirs.at(2 * b) for b in budgets]))
-    return found
-
-
-# --- beside the paper -----------------------------------------------------------------------------
-
-
-def decreasing_worse(claim):
-    """Objective on training windows, mean over β: a decreasing learning rate less a constant."""
-    rows = [row for row in lines("mddag-choices") if row["panel"] == claim[0]]
-    found = []
-    for mine in by_seed(rows).values():
-        other, ours = (
-            statistics.mean(float(r["train_objective"]) for r in mine if r["variant"] == name)
-            for name in ("rate_decreasing", "ours")
-        )
-        found.append(other - ours)
-    return found
+CLAIMS = {
+    **{
+        f"mddag-low-above-{name.replace('_', '-')}": ahead(("mddag_i",), (name,), 1.0, 5.0)
+        for name in CASCADES
+    },
+    "mddag-competitive": ahead(MOST, CASCADES, 1.0, 30.0),
+    "mddag-i-low": ahead(BY_ACCURACY, EXPONENTIAL, 1.0, 5.0),
+    "mddag-exp-high": ahead(EXPONENTIAL, BY_ACCURACY, 5.0, 20.0),
+    "mddag-adaboost": ahead(("adaboost",), CASCADES, 1.0, 30.0),
+    "mddag-twofold-i": twofold("mddag_i"),
+    "mddag-twofold-exp": twofold(*EXPONENTIAL),
+    "mddag-not-overfitted": of_policies(not_overfitted),
+    "mddag-beta": of_policies(fewer_with_beta),
+}

@@ -14,7 +14,6 @@ from experiments.adaptive_sampling_2014.cells.methods import (
 from experiments.adaptive_sampling_2014.show.paper_tables import TABLES, printed
 
 EARLY = (10, 100, 1_000)
-FINAL = 10_000
 
 
 def headline_of(dataset: str, meta: Mapping) -> str:

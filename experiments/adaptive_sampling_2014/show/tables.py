@@ -19,10 +19,8 @@ from experiments.adaptive_sampling_2014.cells.grid import (
 )
 from experiments.adaptive_sampling_2014.cells.measure import learning_curve
 from experiments.adaptive_sampling_2014.cells.methods import METHODS, NAMES, Method
-from experiments.adaptive_sampling_2014.claims import of_table
 from experiments.adaptive_sampling_2014.show.orderings import (
     at,
-    best_of,
     headline_of,
     of_set,
     paper_at,
@@ -39,7 +37,7 @@ from experiments.adaptive_sampling_2014.show.ranking import (
     order,
 )
 from experiments.artefact import Artefact
-from experiments.data_kinds import aside, in_words, is_synthetic
+from experiments.data_kinds import in_words, is_synthetic
 
 _MINUS = "−"
 _COLUMNS = {"log10_loss": ("loss", 3), "test_error": ("error", 2)}
@@ -367,29 +365,6 @@ def _interval(estimate: Estimate, decimals: int, plus: str = "") -> str:
     return texts[0] if np.isnan(estimate.low) else f"{texts[0]} [{texts[1]}, {texts[2]}]"
 
 
-def alt(rows: pd.DataFrame, meta: Mapping, *, dataset: str) -> str:
-    """Say which methods are best at each T, and how alike the orders are at the last."""
-    features = headline_of(dataset, meta)
-    rows = of_set(rows, features)
-    rounds, said = table_rounds(rows), []
-    for t in rounds:
-        losses, errors = at(rows, t), at(rows, t, "test_error")
-        by_loss, by_error = (best_of(table, table.columns) for table in (losses, errors))
-        said.append(
-            f"after {t:,} rounds {NAMES[by_loss]} has the smallest loss "
-            f"({number(losses[by_loss].mean(), 2)}) and {NAMES[by_error]} the smallest error "
-            f"({errors[by_error].mean():.2f} %)"
-        )
-    rho = agreements(rows, dataset, rounds[-1])["log10_loss"].rho.value
-    noted = aside(meta["data"][features])
-    return (
-        f"Two tables of log10 training loss and test error of the methods on "
-        f"{SETS[dataset].title}{noted}, ours beside the paper's. At equal cost as the paper "
-        f"counts, {'; '.join(said)}. Spearman's ρ with the paper's order by loss after "
-        f"{rounds[-1]:,} rounds: {number(rho, 2)}."
-    )
-
-
 def make_table(
     dataset: str,
     minutes: Mapping[str, float],
@@ -410,8 +385,6 @@ def make_table(
         keys=KEY_COLUMNS,
         tolerances=TOLERANCES,
         render=partial(render, dataset=dataset),
-        make_claims=partial(of_table, dataset),
-        alt=partial(alt, dataset=dataset),
         paper_numbers=f"Table {paper.table}, complete: in the table, in brackets.",
         data_form="features",
         orders=partial(order_table, dataset=dataset),

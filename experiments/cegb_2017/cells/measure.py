@@ -153,13 +153,8 @@ def first_tree(cell: Cell, dataset) -> list[dict]:
     ]
 
 
-def trace(cell: Cell, dataset) -> list[dict]:
-    """Train the model of a cell and measure it at every checkpoint."""
-    return traced(train(cell, dataset), cell, dataset)
-
-
 def traced(model, cell: Cell, dataset) -> list[dict]:
-    """Measure a fitted model at every checkpoint; see :func:`trace`."""
+    """Measure a fitted model at every checkpoint."""
     wanted = checkpoints(model.n_estimators_)
     rows = []
     for rounds, row in measured(wanted, lambda part: _follow(model, cell, dataset, part, wanted)):
@@ -173,7 +168,7 @@ def traced(model, cell: Cell, dataset) -> list[dict]:
 
 
 def trace_and_describe(cell: Cell, dataset) -> list[dict]:
-    """Follow a cell's model like :func:`trace`, and say what it is like and who can judge it."""
+    """Train a cell's model, measure it at checkpoints, say what it is like and who can judge it."""
     model = train(cell, dataset)
     whole = {
         "rounds_trained": max(len(model.validation_scores_), model.n_estimators_),

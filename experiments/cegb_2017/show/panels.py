@@ -107,7 +107,7 @@ TRACE_TOLERANCES = {
     "valid_cost_paper": _COST,
     "test_cost_paper": _COST,
 }
-"""What ``check`` lets pass in the rows of :func:`experiments.cegb_2017.cells.measure.trace`."""
+"""What ``check`` lets pass in the rows of :mod:`experiments.cegb_2017.cells.measure`."""
 
 
 def settings(scale: str, panel: Panel, method: str) -> dict:

@@ -14,7 +14,6 @@ PROGRAMS_TRADEOFF = 5e-4
 """The authors' gain has no 1/2: if Fig. 3's λ = 0.001 is their program's, it is 5e-4 here."""
 
 CONVERGES_LOWER = 1e-3
-SIMILAR = 0.01
 LARGE = (3e-4,)
 """λ called large: the largest of the grid below the one that "converges to a lower accuracy"."""
 
@@ -41,12 +40,6 @@ def decades(expensive: pd.DataFrame, cheap: pd.DataFrame) -> pd.Series:
     return np.log10(costs[0] / costs[1])
 
 
-def loss_within(rows: pd.DataFrame, panel: str, tradeoff: float) -> np.ndarray:
-    """Return by how much the final score stays within the margin below that of λ = 0."""
-    free, priced = (final(rows, panel, "cegb", t) for t in (0.0, tradeoff))
-    return (SIMILAR - (free["test_score"] - priced["test_score"])).to_numpy()
-
-
 def cost_saved(rows: pd.DataFrame, panel: str, tradeoff: float) -> np.ndarray:
     """Return how many decades the final cost lies below that of λ = 0."""
     free, priced = (final(rows, panel, "cegb", t) for t in (0.0, tradeoff))
@@ -57,16 +50,6 @@ def score_lost(rows: pd.DataFrame, panel: str, tradeoff: float) -> np.ndarray:
     """Return how far the final score lies below that of λ = 0."""
     free, priced = (final(rows, panel, "cegb", t) for t in (0.0, tradeoff))
     return (free["test_score"] - priced["test_score"]).to_numpy()
-
-
-def nearer_to_free(rows: pd.DataFrame, panel: str, tradeoff: float) -> np.ndarray:
-    """Return how much nearer a model trained at β = 1 is in cost to λ = 0 than to true prices.
-
-    Distances between final costs are in decades; positive means nearer to λ = 0.
-    """
-    unit = final(rows, panel, "cegb_unit_costs", tradeoff)
-    free, priced = (final(rows, panel, "cegb", t) for t in (0.0, tradeoff))
-    return (decades(unit, priced).abs() - decades(unit, free).abs()).to_numpy()
 
 
 def fewer_buy_dear(rows: pd.DataFrame, panel: str, tradeoff: float) -> np.ndarray:

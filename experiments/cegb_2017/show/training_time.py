@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 VARIANTS = {
@@ -16,3 +17,12 @@ def ratios(rows: pd.DataFrame, dataset: str, method: str) -> pd.Series:
         index="seed", columns="method", values="fit_seconds"
     )
     return table[method] / table["gbrt"]
+
+
+AT_MOST = 1.5
+"""As many times as long is comparable; the paper gives no number."""
+
+
+def margin(rows: pd.DataFrame, dataset: str, method: str) -> np.ndarray:
+    """Return log2 of how far below :data:`AT_MOST` the ratio lies, one value per seed."""
+    return np.log2(AT_MOST / ratios(rows, dataset, method)).to_numpy()

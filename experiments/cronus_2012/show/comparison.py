@@ -7,7 +7,7 @@ import pandas as pd
 
 from experiments.cronus_2012.cells.rows import CHOSEN
 from experiments.cronus_2012.show.panels import ABOUT_STAGES, TUNED
-from experiments.curves import advantage, budgets_between, choose, curves
+from experiments.curves import advantage, budgets_between, choose
 from experiments.style import LOOKS
 
 PAPER = "_paper"
@@ -15,9 +15,6 @@ PAPER = "_paper"
 
 MARGIN = 0.01
 """A marginal loss: a score that is not lower by more."""
-
-RULES = ("proximity", "score", "capacity", "rank")
-"""Rules of early exits that there are for rankings."""
 
 
 def models(rows: pd.DataFrame) -> pd.DataFrame:
@@ -82,51 +79,12 @@ def lead_of_each(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.
     return np.array(leads)
 
 
-def least_lead(rows: pd.DataFrame, panel: str, better: str, others: tuple[str, ...]) -> np.ndarray:
-    """Return the smallest lead over several methods, one value per seed."""
-    leads = [lead(rows, panel, better, other) for other in others]
-    if any(len(values) == 0 for values in leads):
-        return np.empty(0)
-    return np.min(leads, axis=0)
-
-
 def best(rows: pd.DataFrame, panel: str, method: str) -> pd.DataFrame:
     """Return for each seed the model with the best validation score (ties: cheaper)."""
     mine = _whole(rows[(rows["panel"] == panel) & (rows["method"] == method)])
     mine = mine[mine["rounds"] > 0]
     order = mine.sort_values(["valid_score", "valid_cost_paper"], ascending=[False, True])
     return order.groupby("seed").first()
-
-
-def decades_saved(
-    rows: pd.DataFrame, panel: str, method: str, margin: float = MARGIN
-) -> np.ndarray:
-    """Return log10 of how many times cheaper a method is where it is as good as all trees.
-
-    That is the first of its budgets whose model scores, on the test set, no less than `margin`
-    below GBRT's best by validation; 0 for a repetition in which none does.
-    """
-    if not there(rows, panel, method, "gbrt"):
-        return np.empty(0)
-    other, curve = best(rows, panel, "gbrt"), curves(models(rows), panel, method, PAPER)
-    saved = np.zeros(len(other))
-    if curve is None:
-        return saved
-    wanted = zip(other["test_score"] - margin, other["test_cost_paper"], strict=True)
-    for s, (target, cost) in enumerate(wanted):
-        reached = curve.score[s] >= target
-        if reached.any():
-            saved[s] = np.log10(cost / curve.cost[s, np.argmax(reached)])
-    return saved
-
-
-def times_as_long(rows: pd.DataFrame, panel: str, method: str, than: str) -> np.ndarray:
-    """Return log10 of how many times as long one training takes, medians, one value per seed."""
-    if not there(rows, panel, method, than):
-        return np.empty(0)
-    mine = _whole(rows[rows["panel"] == panel])
-    seconds = mine.groupby(["method", "seed"])["fit_seconds"].median()
-    return np.log10(seconds[method] / seconds[than]).to_numpy()
 
 
 OPTIMISED = ("cronus", "raykar_cascade", "and_or_cascade")

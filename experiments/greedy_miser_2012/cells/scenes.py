@@ -51,7 +51,7 @@ def measure(cell: Cell, dataset) -> list[dict]:
             return trace(cell, dataset)
         beyond = partial(shared_pass.pass_of, dataset)
         return trace(cell, shared_pass.without_pass(dataset), beyond)
-    made_for = {name: dataset.provenance[name] for name in ("name", "scale", "seed")}
+    made_for = {name: dataset.provenance[name] for name in ("scale", "seed")}
     made_for["data"] = "real" if dataset.provenance["kind"] == "real" else "synthetic"
     row, used = baselines[cell.algorithm](cell, dataset, made_for)
     right = row.pop(pictures.COLUMN)

@@ -88,21 +88,3 @@ def step_of_each(rows: pd.DataFrame, panel: str, step: str, than: str) -> pd.Dat
     """
     mine = of_budget(rows, panel, UNLIMITED)
     return of_each(mine, mine[step] - mine[than])
-
-
-def features_above_half(rows: pd.DataFrame, panel: str) -> np.ndarray:
-    """Return for each division by how much features are more than half of early exit's bill.
-
-    Of its cheapest model that validates as well as λ = 0.
-    """
-    shares = _of_folds(rows, panel, AS_GOOD, "early_exit_features")
-    return shares.groupby("seed").mean().to_numpy() - 0.5
-
-
-def times_cheaper(rows: pd.DataFrame, panel: str, method: str) -> float:
-    """Return how many times less than λ = 0 a method's cheapest model as good on validation costs.
-
-    The mean of the logarithm over folds and divisions; costs are those of the test fold.
-    """
-    costs = _of_folds(rows, panel, AS_GOOD, f"{method}_cost")
-    return float(10 ** -np.log10(costs).mean())

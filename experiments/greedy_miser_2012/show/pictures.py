@@ -68,21 +68,3 @@ def beside_of_each(
         numbers, one = unpacked(chosen[COLUMN])
         ahead[seed] = numbers, one.astype(float) - unpacked(end[COLUMN])[1]
     return np.array(saved), _table(ahead)
-
-
-def beside_within(rows: pd.DataFrame, panel: str, method: str, share: float) -> np.ndarray:
-    """Return what a method gains on λ = 0's best by validation for a share of its bill."""
-    pools, others = (_pools(rows, panel, name) for name in (method, BASELINE))
-    ahead = {}
-    for seed in sorted(set(pools) & set(others)):
-        end = others[seed].sort_values(["valid_score", COST], ascending=[False, True]).iloc[0]
-        (at,) = choose(pools[seed], np.array([share * end[COST]]) * (1 + 1e-12), PAPER)
-        if at >= 0:
-            numbers, one = unpacked(pools[seed][COLUMN].iloc[at])
-            ahead[seed] = numbers, one.astype(float) - unpacked(end[COLUMN])[1]
-    return _table(ahead)
-
-
-def of_each_picture(table: np.ndarray) -> np.ndarray:
-    """Return one effect for each picture: the mean over the draws that test it."""
-    return np.nanmean(table, axis=0) if table.size else np.empty(0)

@@ -10,17 +10,12 @@ from experiments.running.suite import Suite, shown
 
 
 @click.command("report")
-@click.option(
-    "--dashboard",
-    is_flag=True,
-    help="Write results/dashboard.html instead: speed, with a link to asv's own pages.",
-)
 @click.pass_obj
-def report_command(suite: Suite, dashboard: bool) -> None:
+def report_command(suite: Suite) -> None:
     """Write all published results as pages.
 
-    results/index.html has the answers; it leads to a page per paper, to all claims and to speed.
+    results/index.html has the answers; it leads to a page per paper and to speed.
     """
     declared = declared_by(suite)
-    written = write(suite.results, suite.registry.artefacts, declared=declared, dashboard=dashboard)
+    written = write(suite.results, suite.registry.artefacts, declared=declared)
     click.echo(f"Written: {', '.join(map(shown, written))}")

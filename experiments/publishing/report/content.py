@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import base64
-import gzip
-import json
-import math
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
+from PIL import Image
 
 from experiments.artefact import Artefact
-from experiments.claims import COLUMNS
 from experiments.data_kinds import in_words
-from experiments.lines import Lines
 from experiments.publishing import output
 from experiments.publishing.output import damaged
 from experiments.publishing.report import notes
-from experiments.publishing.tables import path_of, read_rows
+from experiments.publishing.tables import path_of
+from experiments.style import SAVED_DPI
 
-_LINKED = ("rows.csv", "timings.csv", "claims.csv", "meta.json", "figure.svg", "figure.png")
-_PIXELS_PER_POINT = 96 / 72
+_LINKED = ("rows.csv", "timings.csv", "meta.json", "figure.png")
+_PAGE_DPI = 96
 
 
 @dataclass(frozen=True)
@@ -34,8 +29,6 @@ class Picture:
     path: str  # Relative to the page
     width: int  # width, height: Natural size in pixels
     height: int
-    # For the key of each panel that is known its place in the picture, as CSS
-    panels: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -43,16 +36,11 @@ class Published:
     """What the page shows of published results."""
 
     meta: Mapping[str, Any]  # Content of ``meta.json``
-    alt: str  # The picture in words
     picture: Picture | None  # The figure, or None for a table
     table: Markup | None  # The rendered table, or None for a figure
     data: list[dict[str, Any]]  # One record for each data set, see :func:`_data_set`
-    # Rows of ``claims.csv``, with ``anchor``, its id on the page, ``about``, that of its panel or
-    # artefact, and ``shown_…``, what is printed of it
-    claims: list[dict[str, Any]]
     measured: str  # How long its cells took
     files: list[str]  # Names of the files that can be looked into
-    lines: str | None  # Curves that the page's script draws, see :func:`packed`
 
 
 def read(results: Path, artefact: Artefact) -> Published | None:
@@ -61,50 +49,21 @@ def read(results: Path, artefact: Artefact) -> Published | None:
     published = output.read_published(folder)
     if published is None:
         return None
-    rows, meta = published
-    figure, table = folder / "figure.svg", folder / "table.md"
-    claims = _claims(folder, artefact, rows, meta)
-    lines = None if artefact.lines is None else artefact.lines(rows, meta)
+    _, meta = published
+    figure, table = folder / "figure.png", folder / "table.md"
     if artefact.committed_picture and figure.exists() == table.exists():
-        raise damaged(folder, "there must be either figure.svg or table.md")
+        raise damaged(folder, "there must be either figure.png or table.md")
     if not artefact.committed_picture and figure.exists():
         raise damaged(folder, "its picture is made of a data set's own images: remove figure.*")
-    picture = _picture(figure, artefact.id, lines) if figure.exists() else None
-    for claim in claims:
-        claim["about"] = _about(claim["claim"], artefact.id, picture)
+    picture = _picture(figure, artefact.id) if figure.exists() else None
     return Published(
         meta=meta,
-        alt=artefact.alt(rows, meta),
         picture=picture,
         table=_table(table, artefact) if table.exists() else _not_here(artefact),
         data=[_data_set(name, record) for name, record in sorted(meta["data"].items())],
-        claims=claims,
         measured=_measured(folder, artefact, meta),
         files=[path.name for path in (path_of(folder, n) for n in _LINKED) if path.exists()],
-        lines=None if lines is None else packed(lines.record()),
     )
-
-
-def packed(record: Mapping) -> str:
-    """Return a record as the page's script reads it: JSON, compressed by gzip, in base64."""
-    text = json.dumps(record, ensure_ascii=False, separators=(",", ":"))
-    return base64.b64encode(gzip.compress(text.encode(), 9, mtime=0)).decode()
-
-
-def unpacked(text: str) -> dict:
-    """Return what :func:`packed` was given; its bytes are another compressor's business."""
-    return json.loads(gzip.decompress(base64.b64decode(text)))
-
-
-def panel_id(artefact_id: str, key: str) -> str:
-    """Return the id of a panel on the page."""
-    return f"{artefact_id}-panel-{key.replace(chr(39), '-prime')}"
-
-
-def _about(claim_id: str, artefact_id: str, picture: Picture | None) -> str:
-    """Return the id of what a claim is about: its panel where that is known, else its artefact."""
-    keys = [] if picture is None else [k for k in picture.panels if claim_id.startswith(f"{k}-")]
-    return panel_id(artefact_id, max(keys, key=len)) if keys else artefact_id
 
 
 def _not_here(artefact: Artefact) -> Markup | None:
@@ -124,46 +83,15 @@ def _text(path: Path) -> str:
         raise damaged(path.parent, f"{path.name}: {error}") from error
 
 
-def _picture(path: Path, artefact_id: str, lines: Lines | None) -> Picture:
-    """Return a figure with its size, which matplotlib writes in points, and its panels."""
-    text = _text(path)
-    head = text[:2000]
-    sizes = [re.search(rf'<svg[^>]*\s{name}="([0-9.]+)pt"', head) for name in ("width", "height")]
-    if None in sizes:
-        raise damaged(path.parent, "figure.svg does not state its size in points")
-    if not text.rstrip().endswith("</svg>"):
-        raise damaged(path.parent, "figure.svg has no end")
-    points = [float(size.group(1)) for size in sizes]
-    width, height = (round(size * _PIXELS_PER_POINT) for size in points)
-    panels = {} if lines is None else _places(path, text, points, lines)
-    return Picture(f"{artefact_id}/{path.name}", width, height, panels)
-
-
-def _places(path: Path, text: str, points: list[float], lines: Lines) -> dict[str, str]:
-    """Return for each key the place of its axes in a picture of a size in points, as CSS."""
-    corners: dict[str, list[list[float]]] = {}
-    for panel in lines.panels:
-        if panel.number is None:
-            continue
-        ground = rf'<g id="axes_{panel.number}">\s*<g id="patch_\d+">\s*<path d="([^"]*)"'
-        found = re.search(ground, text)
-        if found is None:
-            raise damaged(path.parent, f"figure.svg has no axes number {panel.number}")
-        numbers = [float(number) for number in re.findall(r"[\d.]+", found.group(1))]
-        corners.setdefault(panel.key, []).append([*numbers[:2], *numbers[4:6]])
-    return {key: _place(boxes, *points) for key, boxes in corners.items()}
-
-
-def _place(boxes: list[list[float]], width: float, height: float) -> str:
-    """Return what surrounds boxes, each two opposite corners, in shares of a picture."""
-    x, y = ([box[i] for box in boxes for i in pair] for pair in ((0, 2), (1, 3)))
-    shares = {
-        "left": min(x) / width,
-        "top": min(y) / height,
-        "width": (max(x) - min(x)) / width,
-        "height": (max(y) - min(y)) / height,
-    }
-    return ";".join(f"{name}:{100 * share:.1f}%" for name, share in shares.items())
+def _picture(path: Path, artefact_id: str) -> Picture:
+    """Return a figure with its size; it has more pixels to the inch than a page has."""
+    try:
+        with Image.open(path) as picture:
+            picture.load()
+            size = [round(length * _PAGE_DPI / SAVED_DPI) for length in picture.size]
+    except OSError as error:
+        raise damaged(path.parent, f"{path.name}: {error}") from error
+    return Picture(f"{artefact_id}/{path.name}", *size)
 
 
 def _table(path: Path, artefact: Artefact) -> Markup:
@@ -194,27 +122,6 @@ def _data_set(name: str, record: Mapping[str, Any]) -> dict[str, Any]:
         "cost_origin": record["cost_origin"],
         "terms": record.get("terms", ""),
     }
-
-
-def _claims(folder: Path, artefact: Artefact, rows, meta: Mapping) -> list[dict[str, Any]]:
-    stated = [c.id for c in artefact.make_claims(rows, meta) if c.dataset in meta["data"]]
-    try:
-        table = read_rows(folder / "claims.csv")
-        if tuple(table.columns) != COLUMNS:
-            raise ValueError("other columns (python -m experiments redraw)")
-        if list(table["claim"].astype(str)) != stated:
-            raise ValueError("other claims than the artefact states (python -m experiments redraw)")
-        claims = table.to_dict("records")
-        for claim in claims:
-            claim["anchor"] = f"claim-{artefact.id}-{claim['claim']}"
-            claim["note"] = claim["note"] if isinstance(claim["note"], str) else ""
-            paper = claim["paper_effect"]
-            claim["shown_paper"] = "" if math.isnan(paper) else f"{paper:+.4g}".replace("-", "−")
-    except FileNotFoundError:
-        raise damaged(folder, "claims.csv is missing") from None
-    except (ValueError, KeyError) as error:
-        raise damaged(folder, f"claims.csv: {error!r}") from error
-    return claims
 
 
 def _measured(folder: Path, artefact: Artefact, meta: Mapping) -> str:

@@ -1,11 +1,11 @@
-"""Builds the pages of ``results/`` from the published results, the papers' notes and asv's history.
+"""Builds the pages of ``results/`` from the published results and the papers' notes.
 
-``index.html`` has the answers, a page per paper what they rest on, ``claims.html`` every claim and
-``speed.html`` asv's history; ``own-data.html`` says how to compare methods on a table, and
+``index.html`` has the answers, a page per paper what they rest on, ``speed.html`` what is measured
+of speed; ``own-data.html`` says how to compare methods on a table, and
 ``glossary.html`` explains the words. Each page is one file with its style and script inside; only
 the pictures are files of their own, the published ones. Nothing is loaded from the network and no
 page has a date of its own: equal results give equal bytes. Without its script a page lacks nothing
-but filters, sorting and the choice of lines.
+but pictures that a click enlarges.
 """
 
 from __future__ import annotations
@@ -22,10 +22,7 @@ from datasets.sources.storage import write_atomically
 from experiments.artefact import Artefact
 from experiments.primaries.confirming import Declared
 from experiments.publishing import scoreboard
-from experiments.publishing.report import content, glossary, intervals, listing, notes
-from experiments.publishing.report.chart import key
-from experiments.publishing.report.history import read_history
-from experiments.publishing.report.moved import moved
+from experiments.publishing.report import content, glossary, intervals, notes
 from experiments.publishing.report.papers import Paper, gather
 from experiments.registry import PAPERS
 from experiments.running.provenance import ROOT
@@ -39,10 +36,9 @@ NOTHING: Declared = MappingProxyType({})
 
 SCRIPTS = MappingProxyType(
     {
-        "index.html": ("moved.js",),
-        "paper.html": ("shared.js", "lines.js"),
-        "claims.html": ("claims.js",),
-        "speed.html": ("shared.js",),
+        "index.html": (),
+        "paper.html": ("shared.js",),
+        "speed.html": (),
         "own-data.html": (),
         "glossary.html": (),
     }
@@ -56,7 +52,6 @@ def write(
     *,
     declared: Declared = NOTHING,
     papers_folder: Path = _PAPERS_FOLDER,
-    dashboard: bool = False,
 ) -> list[Path]:
     """Write the pages into the folder of the results, and return where they are.
 
@@ -70,18 +65,13 @@ def write(
         For each paper's short name its primary claims.
     papers_folder : Path
         Holds ``<paper>/README.md``.
-    dashboard : bool
-        Write ``dashboard.html`` alone: the page of speed with a link to asv's own pages, which only
-        exist where they were made. It is not for publishing.
 
     Raises
     ------
     DamagedResults
         If published results cannot be read; nothing is written then.
     """
-    pages = build(
-        results, artefacts, declared=declared, papers_folder=papers_folder, dashboard=dashboard
-    )
+    pages = build(results, artefacts, declared=declared, papers_folder=papers_folder)
     results.mkdir(parents=True, exist_ok=True)
     for name, text in pages.items():
         write_atomically(results / name, text.encode())
@@ -94,7 +84,6 @@ def build(
     *,
     declared: Declared = NOTHING,
     papers_folder: Path = _PAPERS_FOLDER,
-    dashboard: bool = False,
 ) -> dict[str, str]:
     """Return for each page's name its HTML; see :func:`write`."""
     boards = scoreboard.boards(results, declared, artefacts)
@@ -104,22 +93,16 @@ def build(
         "has_gaps": (results / "gaps.csv").exists(),
         "has_leaderboard": (results / "leaderboard.html").exists(),
     }
-    machines = read_history(results / "asv")
-    speed = {"machines": machines, "today": _document("speed.md", "today")}
-    if dashboard:
-        return {"dashboard.html": _render(environment, "speed.html", asv=True, **speed)}
     there = {paper.id for paper in papers}
     return {
         "index.html": _render(
             environment,
             "index.html",
             leaderboard=_leaderboard_card(results),
-            moved=moved(papers),
             to_come=[title for name, title in PAPERS.items() if name not in there],
         ),
         **{paper.page: _render(environment, "paper.html", paper=paper) for paper in papers},
-        "claims.html": _render(environment, "claims.html", listing=listing.of(papers)),
-        "speed.html": _render(environment, "speed.html", asv=False, **speed),
+        "speed.html": _render(environment, "speed.html", today=_document("speed.md", "today")),
         "own-data.html": _render(
             environment, "own-data.html", guide=_document("compare.md", "own-data")
         ),
@@ -141,11 +124,8 @@ def _environment(papers: Sequence[Paper]) -> jinja2.Environment:
     environment.globals |= {
         "style": Markup((_FOLDER / "style.css").read_text(encoding="utf-8")),
         "papers": papers,
-        "key": key,
-        "panel_id": content.panel_id,
-        "anchor": listing.anchor,
+        "anchor": lambda line: f"primary-{line.claim}",
         "drawn": intervals.drawn,
-        "printed": listing.printed,
     }
     environment.filters |= {
         "counted": content.counted,

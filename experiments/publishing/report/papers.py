@@ -6,7 +6,6 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from markupsafe import Markup
 
@@ -27,7 +26,7 @@ FACES = {
 """For each paper the name that people use, and the figure that stands for it."""
 
 
-FOLDED = ("Results", "Beside the paper", "Data and grids")
+FOLDED = ("Results", "Data and grids")
 """Parts of a README that are folded on the page."""
 
 
@@ -74,11 +73,6 @@ class Paper:
         """Entries with results."""
         return [entry for entry in self.entries if entry.published]
 
-    @property
-    def claims(self) -> list[dict[str, Any]]:
-        """What is described of it."""
-        return [claim for entry in self.published for claim in entry.published.claims]
-
 
 def gather(
     results: Path, artefacts: Sequence[Artefact], boards: Sequence[Board], folder: Path
@@ -123,8 +117,8 @@ def _pages(names: Sequence[str]) -> dict[str, str]:
     readmes = {f"../experiments/{name}/README.md": f"{short_name(name)}.html" for name in names}
     return {
         **readmes,
-        "../results/claims.md": "claims.html",
-        "claims.md": "claims.html",
+        "../results/claims.md": "index.html",
+        "claims.md": "index.html",
         "../README.md": "index.html",
     }
 

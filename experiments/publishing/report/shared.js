@@ -1,6 +1,5 @@
 "use strict";
-// Opens folds that an address points into or that are printed, enlarges pictures, takes lines of
-// charts away.
+// Opens folds that an address points into or that are printed, and enlarges pictures.
 
 function openFolds() {
   function reveal() {
@@ -45,23 +44,5 @@ function enlargePictures() {
   }
 }
 
-function toggleLines() {
-  for (const legend of document.querySelectorAll("svg[role=img] + .legend")) {
-    const lines = legend.previousElementSibling.querySelectorAll(":scope > .line");
-    [...legend.children].forEach((entry, i) => {
-      const button = document.createElement("button");
-      button.type = "button";
-      button.setAttribute("aria-pressed", "true");
-      button.append(...entry.childNodes);
-      entry.append(button);
-      button.addEventListener("click", () => {
-        const off = lines[i].classList.toggle("off");
-        button.setAttribute("aria-pressed", String(!off));
-      });
-    });
-  }
-}
-
 openFolds();
 enlargePictures();
-toggleLines();

@@ -26,7 +26,6 @@ from experiments.adaptive_sampling_2014.extra_choices import (
     differences,
     make_cells,
 )
-from tests.experiments.published_rows import readme
 
 
 def strokes(n, seed):
@@ -110,8 +109,6 @@ def test_the_defaults_are_what_the_table_says():
     assert problem.sampling_cost_[0, 0] == 32 * 5 * S
     assert SAMPLERS["mas_naive"]().n_components == 3
     assert SAMPLERS["tasting_1q"]().n_tasted == 10
-    said = readme("adaptive_sampling_2014")
-    assert "stores of each family (10), Gaussians of M.A.S. (3)" in said
     for sampler in ("laminating", "mas_naive"):
         assert SAMPLERS[sampler]().by_weight is True
 
@@ -347,12 +344,3 @@ def test_nothing_is_no_less_than_nothing():
     table.loc[table["variant"] == "exact", "log10_loss"] -= 0.1001
     last = ARTEFACT.render(table, meta()).splitlines()[-1]
     assert "| +0.000 ± 0.000 |" in last
-
-
-def test_alt_names_the_largest_effect():
-    text = ARTEFACT.alt(rows(), meta())
-    assert "Tables of 36 changes" in text
-    assert "Tasting 1.Q with R = 3, on CIFAR-10: +0.600" in text
-    assert "less than 0.100" in text
-    assert "by +0.100 after 200 rounds" in text
-    assert "(SYNTHETIC): +0.100" in ARTEFACT.alt(rows("smoke"), meta("smoke", "synthetic"))

@@ -10,7 +10,6 @@ from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating
 from experiments.adaptive_sampling_2014.cells import headline, measure
 from experiments.adaptive_sampling_2014.cells.methods import KEYS, METHODS
-from experiments.adaptive_sampling_2014.claims import of_table
 from experiments.adaptive_sampling_2014.show import tables
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.cell import Cell
@@ -195,22 +194,3 @@ def test_what_was_trained_for_fewer_rounds_has_no_column_of_the_last():
     assert line_of(above, "Laminating, Q = 32").split("|")[8:10] == [" – ", " – "]
     assert "T = 10,000" not in below
     assert "nan" not in text
-
-
-def test_claims_are_about_the_headline():
-    rows, meta = shown()
-    claims = of_table("inria_person", rows, meta)
-    assert {claim.dataset for claim in claims} == {"inria_person_mash"}
-    wins = next(claim for claim in claims if claim.id == "laminating-wins-100")
-    np.testing.assert_allclose(wins.effects(rows), 1.0, atol=0.01)
-    assert "Laminating has the smallest loss (−2.00)" in tables.alt(
-        rows, meta, dataset="inria_person"
-    )
-
-
-def test_only_the_first_families_are_a_table_as_before():
-    rows, meta = made_up({"others": -1.0}), meta_of("mnist")
-    text = tables.render(rows, meta, dataset="mnist")
-    assert "tuned for the last round, Laminating" not in text
-    assert "## The first families" not in text
-    assert {claim.dataset for claim in of_table("mnist", rows, meta)} == {"mnist"}

@@ -7,14 +7,8 @@ import pandas as pd
 import pytest
 
 from algorithms.adaboost_mh import AdaBoostMH
-from experiments.adaptive_sampling_2014 import (
-    extra_milliseconds,
-    extra_milliseconds_table,
-    extra_prediction_cost,
-)
 from experiments.adaptive_sampling_2014.cells import measure
 from experiments.adaptive_sampling_2014.cells.grid import (
-    make_cells,
     rounds_1_2_5,
     rounds_by_eighths,
 )
@@ -202,12 +196,3 @@ def test_series_of_rounds():
     assert {1, 10, 100, 1_000} <= set(eighths)
     assert len(eighths) == len(set(eighths)) == 23
     assert rounds_by_eighths(7)[-1] == 7
-
-
-def test_prediction_cost_reads_the_cells_of_the_tables():
-    """So what the tables have computed is not computed again."""
-    of_tables = [c for name in SETS for c in make_cells(name, "laptop", range(2))]
-    assert extra_prediction_cost.ARTEFACT.cells("laptop") == of_tables
-    timed = extra_milliseconds.ARTEFACT.cells("laptop")
-    assert timed == extra_milliseconds_table.ARTEFACT.cells("laptop")
-    assert all(c.alone and c.params["timed"] for c in timed)

@@ -1,28 +1,20 @@
 """Tables 1 to 4: rendering, figures of time and prediction cost, names of families."""
 
 import csv
-import importlib
 from dataclasses import replace
 
 import pandas as pd
 import pytest
 
 from datasets.features import caltech, mash, nineteen
-from experiments.adaptive_sampling_2014 import (
-    extra_milliseconds,
-    extra_milliseconds_table,
-    extra_prediction_cost,
-)
+from experiments.adaptive_sampling_2014 import extra_milliseconds_table
 from experiments.adaptive_sampling_2014.cells import measure
 from experiments.adaptive_sampling_2014.cells.methods import (
-    KEYS,
     METHODS,
 )
 from experiments.adaptive_sampling_2014.show import tables
-from experiments.adaptive_sampling_2014.show.curve_panels import KINDS
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.running.provenance import ROOT
-from experiments.style import LOOKS, house_style
 from tests.experiments.adaptive_sampling_2014.made_up_tables import (
     line_of,
     made_up,
@@ -68,37 +60,7 @@ def test_table_says_what_a_budget_does_not_pay_for():
 def test_a_stand_in_is_said():
     rows, meta = made_up({"others": -1.0}), meta_of("mnist", kind="synthetic")
     assert "SYNTHETIC data" in tables.render(rows, meta, dataset="mnist")
-    assert "(SYNTHETIC)" in tables.alt(rows, meta, dataset="mnist")
-    assert "(SYNTHETIC)" in extra_milliseconds.alt(rows, meta)
     assert "SYNTHETIC" in extra_milliseconds_table.render(rows, meta)
-
-
-def test_time_and_prediction_cost_say_of_which_families_and_rules_they_are():
-    """No cell is of Tables 1, 2 and 4; the prediction cost reads those of Table 3."""
-    said = "first families and rules of before: not the classifiers of Tables 1, 2 and 4"
-    rows, meta = made_up({"others": -1.0}), meta_of("mnist")
-    assert said in extra_milliseconds_table.render(rows, meta)
-    for module in (extra_milliseconds, extra_prediction_cost):
-        assert said in module.render(rows, meta).get_suptitle()
-    mine = [cell.to_json() for cell in extra_prediction_cost.ARTEFACT.cells("laptop", 1)]
-    for name, shared in (("table1", 0), ("table2", 0), ("table3", 13), ("table4", 0)):
-        table = importlib.import_module(f"experiments.adaptive_sampling_2014.{name}").ARTEFACT
-        theirs = [cell.to_json() for cell in table.cells("laptop")]
-        assert sum(cell in theirs for cell in mine) == shared
-
-
-@pytest.mark.slow
-def test_a_part_of_the_real_data_is_said():
-    rows, meta = made_up({"others": -1.0}), meta_of("mnist")
-    record = meta["data"]["mnist"]
-    assert "(real)" in extra_prediction_cost.render(rows, meta).axes[0].get_title(loc="left")
-    for part in ({"selection": "the first 10,000 of 60,000"}, {"missing": "most of it"}):
-        meta["data"]["mnist"] = record | part
-        (said,) = part.values()
-        assert said in tables.render(rows, meta, dataset="mnist")
-        figure = extra_prediction_cost.render(rows, meta)
-        assert "(real, a part)" in figure.axes[0].get_title(loc="left")
-        assert "## MNIST (real, a part), 10,000" in extra_milliseconds_table.render(rows, meta)
 
 
 def test_one_repetition_has_no_spread():
@@ -111,22 +73,6 @@ def test_one_repetition_has_no_spread():
 def two_sets():
     rows = [made_up({"others": -1.0, "laminating": -2.0}, name) for name in ("mnist", "cifar10")]
     return pd.concat(rows, ignore_index=True), meta_of("mnist", "cifar10")
-
-
-@pytest.mark.parametrize(
-    ("artefact", "n_lines"), [(extra_milliseconds.ARTEFACT, 4), (extra_prediction_cost.ARTEFACT, 2)]
-)
-def test_figures_have_a_panel_for_each_set_and_kind_with_every_method(artefact, n_lines):
-    rows, meta = two_sets()
-    with house_style(artefact.id):
-        figure = artefact.render(rows, meta)
-    assert len(figure.axes) == n_lines * len(KINDS)
-    assert sorted(key for methods in KINDS.values() for key in methods) == sorted(KEYS)
-    for ax, methods in zip(figure.axes, [*KINDS.values()] * n_lines, strict=True):
-        assert len(ax.lines) == len(KEYS)
-        in_front = {line.get_color() for line in ax.lines if line.get_zorder() > 2}
-        assert in_front == {LOOKS[key].colour for key in methods}
-    assert "MNIST" in artefact.alt(rows, meta)
 
 
 def test_equal_time_reads_the_last_row_within():
@@ -149,16 +95,6 @@ def test_the_dagger_knows_where_a_sets_own_training_ended():
     rows = rows[(rows["dataset"] != name) | (rows["rounds"] <= 100)]
     text = extra_milliseconds_table.render(rows, meta)
     assert "[100†]" in line_of(text[text.index(f"## {SETS[name].title}") :], "UCB")
-
-
-def test_cheapest_classifier_near_the_smallest_error():
-    rows, _ = two_sets()
-    mine = (rows["dataset"] == "mnist") & (rows["algorithm"] == "ucb")
-    rows.loc[mine & (rows["rounds"] == 100), "test_error"] = 5.0
-    rows.loc[mine & (rows["rounds"] == 1_000), "test_error"] = 4.8
-    found = extra_prediction_cost.cheapest(rows, "mnist")
-    assert found == ("ucb", 100, 5.0, 100.0)
-    assert extra_prediction_cost.cheapest(rows, "inria_person") is None
 
 
 def test_every_table_is_declared_with_its_number():

@@ -77,6 +77,3 @@ def test_picture_and_words():
     meta = {"data": {"made_up": record}, "scale": "smoke"}
     figure = figure1.render(rows, meta)
     assert "SYNTHETIC" in figure.get_suptitle()
-    text = figure1.alt(rows, meta)
-    assert "SYNTHETIC" in text
-    assert "75%" in text

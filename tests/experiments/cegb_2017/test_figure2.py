@@ -17,7 +17,6 @@ from experiments.cegb_2017.cells.measure import (
     checkpoints,
     make_estimator,
     speaking_queries,
-    trace,
     trace_and_describe,
     train,
 )
@@ -80,27 +79,6 @@ def with_settings(cell, tradeoff=None, **changes):
     return replace(cell, params=params)
 
 
-@pytest.mark.parametrize("method", list(figure2.SHOWN))
-def test_trace_agrees_with_models_of_fewer_rounds(method):
-    """Each row is what a model trained with so many rounds scores and costs."""
-    dataset, cell = tiny(), cell_of("a", method, priced=False)
-    for row in trace(cell, dataset):
-        model = make_estimator(cell, dataset)
-        model.set_params(n_estimators=row["rounds"]).fit(dataset.X_train, dataset.y_train)
-        for part in ("valid", "test"):
-            X, y, query = (getattr(dataset, f"{name}_{part}") for name in ("X", "y", "query"))
-            score = average_precision_at_k(y, model.predict(X), query, 5, relevant_from=3)
-            assert row[f"{part}_score"] == pytest.approx(score, rel=1e-5)
-            # By hand: the prices of acquired features, and a quarter for every node passed.
-            by_hand = model.acquired_features(X) @ dataset.feature_costs
-            by_hand = by_hand + 0.25 * model.evaluations(X)
-            assert row[f"{part}_cost"] == pytest.approx(by_hand.mean(), rel=1e-5)
-            paper = by_hand.mean()
-            if method in ("cegb_as_miser", "greedy_miser"):
-                paper = model.model_features() @ dataset.feature_costs + row["rounds"]
-            assert row[f"{part}_cost_paper"] == pytest.approx(paper, rel=1e-5)
-
-
 @pytest.mark.parametrize("artefact", [figure2.ARTEFACT, figure3.ARTEFACT])
 def test_check_tells_costs_of_test_rows_from_those_of_validation_rows(artefact):
     rows = read_expected(ROOT / "results" / "expected" / f"{artefact.id}.csv")
@@ -157,21 +135,6 @@ def test_what_is_said_of_a_model_by_hand():
     by_hand = {q for q, y in zip(dataset.query_test, dataset.y_test, strict=True) if y >= 3}
     assert row["speaking_queries"] == len(by_hand) > 0
     assert speaking_queries(tiny("binary"), None) == 0
-
-
-def test_binarised_targets_and_classes():
-    dataset, cell = tiny(), cell_of("b", "gbrt", priced=False)
-    row = trace(cell, dataset)[-1]
-    model = make_estimator(cell, dataset).fit(dataset.X_train, dataset.y_train > 0)
-    model = model.first_rounds(row["rounds"])  # until validation stops rising
-    scores = model.predict(dataset.X_test)
-    wanted = average_precision_at_k(dataset.y_test, scores, dataset.query_test, 5)
-    assert row["test_score"] == pytest.approx(wanted, rel=1e-5)
-    binary, cell = tiny("binary"), cell_of("c", "cegb", priced=False)
-    row = trace(cell, binary)[-1]
-    model = make_estimator(cell, binary).fit(binary.X_train, binary.y_train)
-    model = model.first_rounds(row["rounds"])
-    assert row["test_score"] == pytest.approx(model.score(binary.X_test, binary.y_test), rel=1e-5)
 
 
 def test_settings_are_the_papers():
@@ -242,15 +205,14 @@ def test_every_rival_has_as_many_models_as_the_method(scale):
     assert max(ratios) <= 10 / 3 * (1 + 1e-9)
 
 
-FAMILY_OF_FIGURE_2 = ("figure2", "figure3", "bisections", "queries", "rivals")
+FAMILY_OF_FIGURE_2 = ("figure2", "figure3", "rivals")
 
 
 def test_no_other_artefact_of_the_paper_has_its_repetitions():
     others = {
         cell.seed
         for artefact in registered.ARTEFACTS
-        # The bisections and rivals are drawn with Figure 2's own curves, and the queries are asked
-        # of its models.
+        # The rivals are drawn with Figure 2's own curves.
         if artefact.id.removeprefix("cegb-") not in FAMILY_OF_FIGURE_2
         for cell in artefact.cells("laptop")
     }
@@ -473,24 +435,6 @@ def meta_of(**changes):
     }
 
 
-@pytest.mark.parametrize(
-    ("lead", "kind", "note"),
-    [
-        (0.05, "real", ""),
-        (-0.05, "real", ""),
-        (0.05, "synthetic", "synthetic: contains what we built into it"),
-    ],
-)
-def test_claims_on_made_rows(lead, kind, note):
-    from experiments.publishing.output import evaluate_claims
-
-    table = evaluate_claims(figure2.ARTEFACT, made_rows(lead_of(lead)), meta_of(kind=kind))
-    named = ["c-deep", "c-shallow", "c-deep-paper", "c-shallow-paper"]
-    assert table["claim"].tolist() == named
-    assert table["note"].tolist() == [note] * 4
-    assert (np.sign(table[["low", "high"]]) == np.sign(lead)).all(axis=None)
-
-
 def draw(rows, meta):
     with house_style("salt"):
         figure = figure2.render(rows, meta)
@@ -523,3 +467,39 @@ def test_looks_are_told_apart_in_grey():
     looks = list(LOOKS.values())
     assert len({(look.marker, str(look.line)) for look in looks}) == len(looks)
     assert len({look.colour for look in looks}) == len(looks)
+
+
+@pytest.mark.parametrize("method", list(figure2.SHOWN))
+def test_trace_agrees_with_models_of_fewer_rounds(method):
+    """Each row is what a model trained with so many rounds scores and costs."""
+    dataset, cell = tiny(), cell_of("a", method, priced=False)
+    for row in trace_and_describe(cell, dataset):
+        model = make_estimator(cell, dataset)
+        model.set_params(n_estimators=row["rounds"]).fit(dataset.X_train, dataset.y_train)
+        for part in ("valid", "test"):
+            X, y, query = (getattr(dataset, f"{name}_{part}") for name in ("X", "y", "query"))
+            score = average_precision_at_k(y, model.predict(X), query, 5, relevant_from=3)
+            assert row[f"{part}_score"] == pytest.approx(score, rel=1e-5)
+            # By hand: the prices of acquired features, and a quarter for every node passed.
+            by_hand = model.acquired_features(X) @ dataset.feature_costs
+            by_hand = by_hand + 0.25 * model.evaluations(X)
+            assert row[f"{part}_cost"] == pytest.approx(by_hand.mean(), rel=1e-5)
+            paper = by_hand.mean()
+            if method in ("cegb_as_miser", "greedy_miser"):
+                paper = model.model_features() @ dataset.feature_costs + row["rounds"]
+            assert row[f"{part}_cost_paper"] == pytest.approx(paper, rel=1e-5)
+
+
+def test_binarised_targets_and_classes():
+    dataset, cell = tiny(), cell_of("b", "gbrt", priced=False)
+    row = trace_and_describe(cell, dataset)[-1]
+    model = make_estimator(cell, dataset).fit(dataset.X_train, dataset.y_train > 0)
+    model = model.first_rounds(row["rounds"])  # until validation stops rising
+    scores = model.predict(dataset.X_test)
+    wanted = average_precision_at_k(dataset.y_test, scores, dataset.query_test, 5)
+    assert row["test_score"] == pytest.approx(wanted, rel=1e-5)
+    binary, cell = tiny("binary"), cell_of("c", "cegb", priced=False)
+    row = trace_and_describe(cell, binary)[-1]
+    model = make_estimator(cell, binary).fit(binary.X_train, binary.y_train)
+    model = model.first_rounds(row["rounds"])
+    assert row["test_score"] == pytest.approx(model.score(binary.X_test, binary.y_test), rel=1e-5)

@@ -8,6 +8,7 @@ from experiments.artefact import Cell
 from experiments.cegb_2017 import figure3
 from experiments.cegb_2017.cells.measure import make_estimator
 from experiments.cegb_2017.figure2 import ARTEFACT as FIGURE2
+from experiments.cegb_2017.show.penalties import deeper_than_paths, fewer_buy_dear
 from experiments.curves import saving_by_validation
 from experiments.style import house_style, picture_bytes
 from tests.experiments.cegb_2017.test_figure2 import tiny
@@ -55,37 +56,6 @@ def whole():
     return pd.concat([true, unit, breadth], ignore_index=True)
 
 
-def test_dear_and_deep_by_hand():
-    """Of 200 rows 150 buy dear features with λ = 0, 30 with 3e-4; trees 12 and 6 deep."""
-    rows = whole().assign(test_dear=0.75, mean_depth=12.0, mean_path=4.0)
-    breadth = rows_of({3e-4: 0.6}, {3e-4: 10.0}, algorithm="cegb_breadth_first")
-    breadth = breadth.assign(test_dear=1.0, mean_depth=6.0, mean_path=5.0)
-    rows.loc[rows["tradeoff"] == 3e-4, "test_dear"] = 0.15
-    rows = pd.concat([rows, breadth], ignore_index=True)
-    effects = {c.id: c.effects(rows) for c in figure3.ARTEFACT.make_claims(rows, META)}
-    np.testing.assert_allclose(effects["a-dear"], 0.6)
-    np.testing.assert_allclose(effects["a-deeper"], np.log10(12 / 4) - np.log10(6 / 5))
-
-
-def test_effects_of_the_claims():
-    rows = whole()
-    effects = {c.id: c.effects(rows) for c in figure3.ARTEFACT.make_claims(rows, META)}
-    np.testing.assert_allclose(effects["a-similar-0.0003"], 0.008, atol=1e-9)
-    np.testing.assert_allclose(effects["a-cheaper-0.0003"], 2.0)
-    np.testing.assert_allclose(effects["a-lower-0.001"], 0.1)
-    # From 500 to 1 are log10(500) decades, from 500 to 1000 log10(2).
-    np.testing.assert_allclose(effects["a-unit-costs"], np.log10(500) - np.log10(2))
-    assert np.all(effects["a-best-first"] > 0)
-
-
-def test_claims_only_for_what_was_run():
-    rows = whole()
-    ids = {c.id for c in figure3.ARTEFACT.make_claims(rows[rows["tradeoff"] != 3e-4], META)}
-    assert "a-similar-0.0003" not in ids
-    assert "a-lower-0.001" in ids
-    assert "a-dear" not in ids
-
-
 def test_shared_cells_are_those_of_figure_2():
     """Equal cells have equal keys in the store, so they are computed once."""
     theirs = [c.to_json() for c in FIGURE2.make_cells("laptop", range(1))]
@@ -123,9 +93,6 @@ def test_picture_and_words():
     assert "λ = 0.001, trained at β = 1" in labels
     assert len(growths.get_lines()) == 2
     assert any(text.get_text() == "SYNTHETIC" for text in traces.texts)
-    text = figure3.alt(rows, META)
-    assert "(SYNTHETIC)" in text
-    assert "λ = 0 ends at 0.700 for a cost of 1,000" in text
 
 
 @pytest.mark.parametrize("scale", ["smoke", "laptop", "paper"])
@@ -156,3 +123,16 @@ def test_saving_at_the_point_that_validation_chooses_reads_the_test_set_only_for
         found = saving_by_validation(rows, "a", "cegb", other, margin)
         np.testing.assert_allclose(np.ravel(found), [saved, lost], atol=1e-12)
     assert saving_by_validation(rows, "a", "cegb", "nobody")[0].size == 0
+
+
+def test_dear_and_deep_by_hand():
+    """Of 200 rows 150 buy dear features with λ = 0, 30 with 3e-4; trees 12 and 6 deep."""
+    rows = whole().assign(test_dear=0.75, mean_depth=12.0, mean_path=4.0)
+    breadth = rows_of({3e-4: 0.6}, {3e-4: 10.0}, algorithm="cegb_breadth_first")
+    breadth = breadth.assign(test_dear=1.0, mean_depth=6.0, mean_path=5.0)
+    rows.loc[rows["tradeoff"] == 3e-4, "test_dear"] = 0.15
+    rows = pd.concat([rows, breadth], ignore_index=True)
+    np.testing.assert_allclose(fewer_buy_dear(rows, "a", 3e-4), 0.6)
+    np.testing.assert_allclose(
+        deeper_than_paths(rows, "a", 3e-4), np.log10(12 / 4) - np.log10(6 / 5)
+    )

@@ -1,19 +1,22 @@
 """Figure 4 of CEGB: what a cell measures, what the claims compute, the pictures in rows."""
 
-import math
 import re
+from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
+from matplotlib.text import Annotation, Text
 
 import datasets
 from experiments.cegb_2017 import figure4
 from experiments.cegb_2017.cells import segment
 from experiments.cegb_2017.show import frames
+from experiments.publishing.output import read_published
 from experiments.style import house_style, picture_bytes
 from tests.experiments.pictures import unreadable
+from tests.experiments.published_rows import ROOT
 
 META = {
     "scale": "smoke",
@@ -182,23 +185,9 @@ def test_figure_and_words(rows):
     np.testing.assert_allclose(numbers, numbers_again, rtol=0, atol=1e-3)
     assert unreadable(figure) == []
     assert len(drawn[0]) < 800_000
-    words = figure4.alt(rows, META)
-    pool = frames.by_method(rows)
-    chosen = frames.best(pool[pool["algorithm"] == "cegb"])
-    assert f"CEGB {chosen['test_score']:.3f} at" in words
-    assert "SYNTHETIC" in words
 
 
-def test_every_trace_can_be_pointed_at_and_the_legend_names_them_once(rows):
-    lines = figure4.ARTEFACT.lines(rows, META)
-    for panel in lines.panels:
-        labels = [line.label for line in panel.lines]
-        assert len(labels) == len(set(labels))
-        mine = rows[(rows["panel"] == panel.key) & (rows["kind"] == "score")]
-        trained = mine[mine["algorithm"] == "cegb"]["tradeoff"].unique()
-        if panel.key == frames.PANEL:
-            assert len(trained)
-            assert {f"CEGB by λ: {value:g}" for value in trained} <= set(labels)
+def test_the_legend_names_traces_once(rows):
     (legend,) = figure4.render(rows, META).legends
     named = [text.get_text() for text in legend.get_texts()]
     assert named.count("CEGB by λ") == 1
@@ -224,43 +213,19 @@ def made_up(models, panel=frames.PANEL, seeds=(5,)):
 
 
 PLAIN = [("cegb", 0.0, 8, 1, 0.70, 4.0), ("cegb", 0.0, 8, 2, 0.80, 10.0)]
-FRIEDMAN = [("gbrt", 0.0, 8, 1, 0.72, 4.0), ("gbrt", 0.0, 8, 2, 0.79, 9.0)]
 PRICED = [("cegb", 0.01, 8, 1, 0.76, 2.0), ("cegb", 0.01, 8, 2, 0.795, 5.0)]
-DEAR = [("cegb", 0.001, 8, 2, 0.81, 6.0)]
 
 
-def test_claims_on_the_real_frames():
-    """Plain: 0.80 at 10, so half is 5: CEGB has 0.795 there, plain boosting at best 0.72."""
-    rows = made_up(PLAIN + FRIEDMAN + PRICED + DEAR)
-    np.testing.assert_allclose(frames.similar(rows), [0.005] * 3, atol=1e-12)
-    np.testing.assert_allclose(frames.better(rows), [0.075] * 3, atol=1e-12)
-    # Without what costs 5 the model at 2 is taken: 0.04 is lost.
-    rows = made_up(PLAIN + FRIEDMAN + PRICED[:1] + DEAR)
-    np.testing.assert_allclose(frames.similar(rows), [-0.03] * 3, atol=1e-12)
-
-
-def test_what_costs_more_than_half_on_the_test_frames_is_void():
-    rows = made_up(PLAIN + FRIEDMAN + PRICED)
-    rows.loc[(rows["tradeoff"] == 0.01) & (rows["rounds"] == 2), "test_cost"] = 5.1
-    assert np.isnan(frames.similar(rows)).all()
-
-
-def test_what_coarse_resolutions_change():
-    finest = [("cegb", 0.01, 1, 1, 0.60, 8.0), ("cegb", 0.01, 1, 2, 0.82, 20.0)]
-    rows = made_up(PRICED + finest + DEAR)
-    np.testing.assert_allclose(frames.coarser(rows, "test_score"), [0.025] * 3, atol=1e-12)
-    np.testing.assert_allclose(frames.coarser(rows, "test_cost"), [math.log10(4)] * 3)
-
-
-def test_claims_say_where_they_hold():
-    claims = {claim.id: claim for claim in figure4.ARTEFACT.make_claims(pd.DataFrame(), META)}
-    assert len(claims) == 4
-    for claim in claims.values():
-        assert (claim.spread, claim.dataset) == ("units", "phc_c2dl_psc")
-        assert "one sequence, silver truth" in claim.sentence
-
-
-def test_saving_at_equal_score():
-    """0.795 is the highest that both reach: at 5 with prices, at 10 without."""
-    rows = made_up(PLAIN + PRICED, seeds=(5, 6))
-    np.testing.assert_allclose(frames.saving(rows), [math.log10(2)] * 2)
+def test_names_of_tradeoffs_can_be_read():
+    """No name lies on another, nor any point of a curve in one."""
+    with house_style("cegb-figure4"):
+        figure = figure4.render(*read_published(ROOT / "results" / "cegb-figure4"))
+        assert unreadable(figure) == []
+    (ax,) = (ax for ax in figure.axes if ax.get_label() == frames.PANEL)
+    names = [text for text in ax.texts if isinstance(text, Annotation)]
+    assert {name.get_text() for name in names} == {"λ=0", "λ=0.001", "λ=0.01", "λ=0.1"}
+    words = [Text.get_window_extent(name) for name in names]
+    assert not any(one.overlaps(other) for one, other in combinations(words, 2))
+    for line in ax.get_lines():
+        path = line.get_transform().transform_path(line.get_path())
+        assert not any(path.intersects_bbox(word, filled=False) for word in words)

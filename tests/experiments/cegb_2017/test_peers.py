@@ -22,7 +22,6 @@ from experiments.style import LOOKS, house_style, picture_bytes
 from tests.experiments.pictures import unreadable
 
 PEER = "peer: make setup-peers"
-OURS_AND_SCIKIT_LEARN = ("cegb", "gbrt", "hist_gradient_boosting")
 
 
 def need(method):
@@ -134,14 +133,6 @@ def test_later_panels_have_repetitions_of_their_own():
     assert peers.ARTEFACT.repetitions("laptop", range(10)) == 5
     assert peers.ARTEFACT.repetitions("laptop", [0, 1, 5, 6]) == 2
     assert peers.ARTEFACT.repetitions("laptop", [99, 100]) == 2  # none have them
-
-
-def test_the_artefact_is_found_and_says_what_it_needs():
-    (found,) = [a for a in discover() if a.id == "cegb-peers"]
-    assert found is peers.ARTEFACT
-    assert found.requires == ("lightgbm", "catboost")
-    assert set(peers.METHODS) <= set(LOOKS)
-    assert found.make_claims(pd.DataFrame(), {}) == []
 
 
 # --- models -------------------------------------------------------------------------------------
@@ -367,16 +358,6 @@ def test_picture_says_which_panels_were_not_run():
     figure = peers.render(rows[~rows["panel"].isin(["m", "w"])], meta_of() | {"scale": "smoke"})
     said = [ax.texts[0].get_text() for ax in figure.axes if ax.texts]
     assert said == 2 * ["no data: not part of the smoke scale"]
-    assert "ClueWeb09" not in peers.alt(rows[rows["panel"] != "w"], meta_of())
-
-
-def test_alt_text_has_the_numbers():
-    text = peers.alt(made_rows(), meta_of())
-    assert text.count("+0.050") == len(peers.SHOWN) * (len(peers.METHODS) - 1)
-    assert "CEGB, ours 0.860 for 8;" in text
-    assert "SYNTHETIC" not in text
-    assert peers.alt(made_rows(), meta_of("synthetic")).count("(SYNTHETIC): ") == len(peers.SHOWN)
-    assert "LightGBM 0.810 for 8 (+0.050)" in text
 
 
 def test_what_is_left_out_changes_no_curve():
@@ -400,3 +381,10 @@ def test_what_is_left_out_changes_no_curve():
             before, after = (curves(table, panel, "cegb").summary() for table in (whole, part))
             for one, other in zip(before, after, strict=True):
                 np.testing.assert_array_equal(one, other)
+
+
+def test_the_artefact_is_found_and_says_what_it_needs():
+    (found,) = [a for a in discover() if a.id == "cegb-peers"]
+    assert found is peers.ARTEFACT
+    assert found.requires == ("lightgbm", "catboost")
+    assert set(peers.METHODS) <= set(LOOKS)

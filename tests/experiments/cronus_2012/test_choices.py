@@ -8,7 +8,6 @@ from experiments.cell import Cell
 from experiments.cronus_2012 import extra_choices
 from experiments.cronus_2012.cells import task, variants
 from experiments.cronus_2012.cells.cascades import Trainer
-from experiments.cronus_2012.claims import TUNED, foretold
 from experiments.cronus_2012.show import choices
 from experiments.cronus_2012.show.panels import START
 from tests.experiments.cronus_2012.test_cells import PANEL, cell_of, tiny
@@ -67,11 +66,6 @@ def test_leaves_of_a_copy_are_scaled_and_the_model_is_left_alone():
     np.testing.assert_array_equal(model.trees_.value, before)
 
 
-def test_every_variant_has_words():
-    assert set(choices.SAYS) == {*variants.VARIANTS, "tied"} - {"ours"}
-    assert set(TUNED) == {"ours", *variants.CHOSEN}
-
-
 def made_up():
     """Scores of settings rise alike before and after optimisation, but for the last two."""
     rows = []
@@ -97,26 +91,5 @@ META = {
 }
 
 
-def test_effects_claims_and_table_by_hand():
-    rows = made_up()
-    found = choices.effects(rows, "b", "stages_5")
-    np.testing.assert_allclose(found["score"], 0.005)
-    np.testing.assert_allclose(found["cost"], 1.5)
-    tied = choices.effects(rows, "b", "tied")["score"]
-    np.testing.assert_allclose(tied, -0.3 - 0.001 * np.arange(5))
-    claims = {
-        claim.id: claim.effects(rows) for claim in extra_choices.ARTEFACT.make_claims(rows, META)
-    }
-    assert len(claims) == 5
-    np.testing.assert_allclose(claims["b-stages-5"], 0.015)
-    assert np.all(claims["b-rejection-0.3"] < 0)
-    np.testing.assert_allclose(claims["b-initialisation-tunes"], 1.0)
-    other = rows.copy()
-    optimised = other["method"] == "cronus"
-    other.loc[optimised, "valid_score"] = 1 - other.loc[optimised, "valid_score"]
-    np.testing.assert_allclose(foretold(other, "b"), -1.0)
-    table = extra_choices.render(rows, META)
-    assert "| K = 5 instead of 10 | Yahoo! LTR, a part | +0.0050 ± 0.0000 |" in table
-    assert "| 1.500 ± 0.0000 |" in table
-    assert "-1.0000" not in extra_choices.alt(rows, META)
-    assert "who is rejected gets -1" in extra_choices.alt(rows, META)
+def test_every_variant_has_words():
+    assert set(choices.SAYS) == {*variants.VARIANTS, "tied"} - {"ours"}

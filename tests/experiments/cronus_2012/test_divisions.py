@@ -103,6 +103,5 @@ def test_table_and_words(rows):
     assert "optimised above AND-OR | Yahoo! LTR, a part | 0 | no shared budget" in text
     each = lead(rows, "b", "cronus", "cronus_initial")
     assert f"| {each.shape[1]} | {each.to_numpy().mean():+.4f} [" in text
-    assert f"{10 ** saved(rows, 'b').mean():.1f} times" in extra_divisions.ARTEFACT.alt(rows, META)
     synthetic = {**META, "data": {"yahoo_ltr_sample": {"kind": "synthetic"}}}
     assert "(SYNTHETIC)" in extra_divisions.ARTEFACT.render(rows, synthetic)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 import datasets
+from algorithms.exits.exit_rules import RANKING_RULES
 from experiments.artefact import SCALES
 from experiments.cronus_2012 import figure1, figure2, figure3, figure4
 from experiments.cronus_2012.cells.measure import run_cell
@@ -95,29 +96,7 @@ def stages(cell, method, about):
 ROWS = made_up()
 
 
-def claims_of(figure, rows=ROWS, meta=META):
-    return {claim.id: claim for claim in figure.ARTEFACT.make_claims(rows, meta)}
-
-
 # --- comparing ------------------------------------------------------------------------------------
-
-
-def test_savings_are_those_by_hand():
-    saved = comparison.decades_saved(ROWS, "b", "cronus")
-    np.testing.assert_allclose(10**saved, 20, rtol=1e-6)
-    worse = ROWS.copy()
-    worse.loc[worse["method"] == "cronus", "test_score"] = 0.4
-    np.testing.assert_allclose(comparison.decades_saved(worse, "b", "cronus"), 0.0)
-    assert comparison.decades_saved(ROWS, "b", "nobody").size == 0
-
-
-def test_early_exits_have_the_models_without_exits():
-    whole = comparison.models(ROWS)
-    mine = whole[(whole["algorithm"] == "early_exit") & (whole["seed"] == 0)]
-    assert set(mine["method"]) == {"gbrt", *(f"early_exit_{rule}" for rule in comparison.RULES)}
-    assert mine.loc[mine["method"] == "gbrt", "rounds"].tolist() == [5, 60]
-    without = comparison.models(ROWS[ROWS["method"] == "cronus"])
-    assert set(without["algorithm"]) == {"cronus"}
 
 
 def test_both_ends_of_one_training_are_compared():
@@ -130,38 +109,6 @@ def test_both_ends_of_one_training_are_compared():
 # --- claims ---------------------------------------------------------------------------------------
 
 
-def test_every_claim_of_figure_2_by_hand():
-    claims = claims_of(figure2)
-    assert len(claims) == 14
-    effects = {name: claim.effects(ROWS) for name, claim in claims.items()}
-    np.testing.assert_allclose(effects["b-tenfold"], np.log10(20))
-    assert np.all(effects["b-single-above-gbrt"] > 0)
-    budgets = 10.0 ** (np.arange(21, 41) / 12)  # from the first beyond 50 to the first beyond 2,000
-    by_hand = 0.02 * np.mean(budgets >= 150)  # of equal models below, 0.02 apart above
-    np.testing.assert_allclose(effects["b-initial-above-single"], by_hand)
-    by_hand = 0.03 * np.mean(10.0 ** (np.arange(0, 25) / 12) >= 10 * (1 - 1e-9))
-    np.testing.assert_allclose(effects["b-whole-features"], by_hand)
-    by_hand = np.mean(budgets >= 120)
-    np.testing.assert_allclose(effects["b-raykar-free-control"], 0.03 * by_hand)
-    np.testing.assert_allclose(effects["b-and-or-free-control"], -0.02 * by_hand)
-    np.testing.assert_allclose(effects["b-exit-limited"], np.log10(1.5))
-    assert np.all(effects["b-proximity-best"] > 0)
-    assert all("the same for every seed" in claim.sentence for claim in claims.values())
-
-
-def test_nothing_is_said_of_slower_with_few_trees_or_a_rival_that_our_limits_ended():
-    many = ROWS.copy()
-    many.loc[(many["method"] == "gbrt") & (many["rounds"] == 60), "rounds"] = 1000
-    effects = {name: claim.effects(many) for name, claim in claims_of(figure2, many).items()}
-    np.testing.assert_allclose(effects["b-raykar-cascade-slower"], np.log10(4))
-    np.testing.assert_allclose(effects["b-and-or-cascade-slower"], np.log10(0.5))
-    capped = many.copy()
-    capped.loc[capped["method"] == "and_or_cascade", "capped"] = 1
-    slower = {name for name in claims_of(figure2, capped) if name.endswith("slower")}
-    assert slower == {"b-raykar-cascade-slower"}
-    assert not [name for name in claims_of(figure2) if name.endswith("slower")]
-
-
 def test_shares_of_trainings_that_ended_at_a_limit():
     rows = ROWS.copy()
     rows.loc[(rows["method"] == "cronus") & (rows["seed"] < 2), "capped"] = 1
@@ -169,7 +116,6 @@ def test_shares_of_trainings_that_ended_at_a_limit():
     shares = {"cronus": 0.4, "raykar_cascade": 0.0, "and_or_cascade": 0.0}
     assert comparison.capped_shares(rows, "b") == pytest.approx(shares)
     assert "Cronus 40 %" in comparison.capped_in_words(rows)
-    assert comparison.capped_in_words(rows) in figure2.ARTEFACT.alt(rows, META)
 
 
 def test_figures_of_stages_show_cascades_as_they_were_trained():
@@ -180,86 +126,6 @@ def test_figures_of_stages_show_cascades_as_they_were_trained():
     table = comparison.shares_remaining(rows, "b", "cronus", "hard")
     assert table.loc[0].tolist() == [1.0, 0.3, 0.3]
     assert len(comparison.chosen_stages(rows)) == len(comparison.chosen_stages(ROWS))
-
-
-@pytest.mark.parametrize(
-    ("name", "method"),
-    [
-        ("b-cronus-above-initial", "cronus"),
-        ("b-cronus-above-raykar-cascade", "cronus"),
-        ("b-initial-above-early-exit", "cronus_initial"),
-        ("b-initial-above-and-or-cascade", "cronus_initial"),
-    ],
-)
-def test_a_claim_turns_round_with_the_scores(name, method):
-    claim = claims_of(figure2)[name]
-    assert np.all(claim.effects(ROWS) > 0)
-    low = ROWS.copy()
-    low.loc[low["method"] == method, ["valid_score", "test_score"]] = 0.1
-    assert np.all(claim.effects(low) < 0)
-
-
-def test_what_was_not_measured_is_not_judged():
-    rows = ROWS[ROWS["method"].isin(["gbrt", "cronus"])]
-    for name, claim in claims_of(figure2, rows).items():
-        if name != "b-tenfold":
-            assert claim.effects(rows).size == 0, name
-
-
-def test_claims_of_figure_3_by_hand():
-    claims = claims_of(figure3)
-    np.testing.assert_allclose(claims["b-rejects-earlier"].effects(ROWS), 0.4)
-    np.testing.assert_allclose(claims["b-fewer-stages"].effects(ROWS), 1.0)
-    names = {"cronus": "cronus_initial", "cronus_initial": "cronus"}
-    turned = ROWS.copy()
-    staged = turned["stage"] > 0
-    turned.loc[staged, "method"] = turned.loc[staged, "method"].map(names)
-    kept = turned[(turned["stage"] == 0) | (turned["tradeoff"] == 1e-4)]
-    assert len(kept) < len(turned)
-    np.testing.assert_allclose(claims["b-rejects-earlier"].effects(kept), -0.4)
-    np.testing.assert_allclose(claims["b-fewer-stages"].effects(kept), -1.0)
-
-
-def test_claims_of_figure_4_by_hand():
-    claims = claims_of(figure4)
-    # Bought at once of what is bought at all: 8 of 8 cheap ones; of the dear ones 1 of 3, 1 of 1.
-    np.testing.assert_allclose(claims["b-cheap-first"].effects(ROWS), 8 / 8 - 2 / 4)
-    np.testing.assert_allclose(claims["b-most-cheap-at-once"].effects(ROWS), 0.5)
-    assert claims["b-some-dear-at-once"].spread == "trials"
-    np.testing.assert_array_equal(claims["b-some-dear-at-once"].effects(ROWS), [[0.5, 0, 5]])
-    late = ROWS.copy()
-    dear = (late["price"] == 150.0) & (late["stage"] == 1) & (late["seed"] == 3)
-    late.loc[dear, "n_features"] = 0
-    np.testing.assert_array_equal(claims["b-some-dear-at-once"].effects(late), [[0.5, 1, 5]])
-    cheap = (late["price"] == 1.0) & (late["stage"] == 1)
-    late.loc[cheap, "n_features"] = 0
-    assert np.all(claims["b-cheap-first"].effects(late) < 0)
-    np.testing.assert_allclose(claims["b-most-cheap-at-once"].effects(late), -0.5)
-    all_dear = ROWS[ROWS["price"] != 1.0]
-    none = claims["b-cheap-first"].effects(all_dear)  # nothing to compare with
-    assert none.size == 5
-    assert np.isnan(none).all()
-
-
-def test_a_cascade_with_one_live_stage_has_no_order():
-    one = ROWS.copy()
-    last = (one["stage"] == 3) & (one["method"] == "cronus") & (one["seed"] == 2)
-    one.loc[last & (one["price"] < 0), "n_trees"] = 0
-    for name, claim in claims_of(figure4, one).items():
-        if name == "b-some-dear-at-once":
-            np.testing.assert_array_equal(claim.effects(one), [[0.5, 0, 4]])
-        else:
-            assert np.count_nonzero(~np.isnan(claim.effects(one))) == 4, name
-
-
-def test_nothing_is_claimed_of_cheap_features_where_there_are_none():
-    """A fortieth of the highest price, 150, is 3.75; the claim on dear ones stays."""
-    all_dear = ROWS[ROWS["price"] != 1.0]
-    about_cheap = {"b-cheap-first", "b-most-cheap-at-once"}
-    for rows, cheap in ((ROWS, True), (all_dear, False)):
-        claims = {claim.id for claim in figure4.ARTEFACT.make_claims(rows, META)}
-        assert "b-some-dear-at-once" in claims
-        assert claims & about_cheap == (about_cheap if cheap else set())
 
 
 # --- cells and pictures ---------------------------------------------------------------------------
@@ -326,15 +192,6 @@ def test_pictures_are_the_same_bytes_and_name_the_data(figure):
     with house_style(artefact.id):
         drawn = artefact.render(ROWS, synthetic)
     assert any("SYNTHETIC" in ax.get_title(loc="left") for ax in drawn.axes)
-    assert "SYNTHETIC" in artefact.alt(ROWS, synthetic)
-
-
-def test_words_have_the_numbers():
-    text = figure2.ARTEFACT.alt(ROWS, META)
-    assert "(b) Yahoo! LTR, a part: 1.0, 1.0, 20.0, 1.3" in text
-    assert "stages 1, 3, 30.0 % come to the last" in figure1.ARTEFACT.alt(ROWS, META)
-    assert "0.60 and 0.30" in figure3.ARTEFACT.alt(ROWS, META)
-    assert "price 1 0.80 and price 150 0.25" in figure4.ARTEFACT.alt(ROWS, META)
 
 
 def test_every_method_has_a_look():
@@ -360,3 +217,12 @@ def test_one_choice_for_all_models_of_a_draw():
     rows.loc[1, "decay"] = 1.1
     with pytest.raises(ValueError, match="several hyper-parameters"):
         comparison.chosen_by_validation(rows)
+
+
+def test_early_exits_have_the_models_without_exits():
+    whole = comparison.models(ROWS)
+    mine = whole[(whole["algorithm"] == "early_exit") & (whole["seed"] == 0)]
+    assert set(mine["method"]) == {"gbrt", *(f"early_exit_{rule}" for rule in RANKING_RULES)}
+    assert mine.loc[mine["method"] == "gbrt", "rounds"].tolist() == [5, 60]
+    without = comparison.models(ROWS[ROWS["method"] == "cronus"])
+    assert set(without["algorithm"]) == {"cronus"}

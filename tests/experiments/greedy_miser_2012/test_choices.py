@@ -6,9 +6,9 @@ import pytest
 
 from algorithms.metrics import ndcg_letor_at_k
 from experiments.cell import Cell
-from experiments.greedy_miser_2012 import claims_beside as claims
-from experiments.greedy_miser_2012 import extra_choices, extra_training_time
+from experiments.greedy_miser_2012 import extra_training_time
 from experiments.greedy_miser_2012.cells import measure, stopwatch, variants
+from experiments.greedy_miser_2012.primaries import margin
 from experiments.greedy_miser_2012.show import choices
 from tests.experiments.greedy_miser_2012.test_figure1 import RANKING, cell_of, tiny
 
@@ -50,27 +50,6 @@ def test_every_variant_has_words():
     assert list(choices.SAYS) == [v for v in variants.CHANGES if v != "ours"]
 
 
-def test_effects_and_claims_by_hand():
-    rows = pd.DataFrame(
-        [
-            {"panel": "c", "dataset": "yahoo_ltr_sample", "seed": seed, "variant": variant,
-             "test_score": 0.7 + change + 0.01 * seed, "test_cost_paper": cost, "rounds": 10}
-            for seed in range(5)
-            for variant, change, cost in (("ours", 0.0, 100.0), ("step_0.05", 0.001, 150.0),
-                                          ("step_0.2", -0.008, 50.0))
-        ]
-    )  # fmt: skip
-    found = choices.effects(rows, "c", "step_0.05")
-    np.testing.assert_allclose(found["score"], 0.001)
-    np.testing.assert_allclose(found["cost"], 1.5)
-    meta = {"data": {"yahoo_ltr_sample": {"kind": "real"}}, "scale": "laptop", "seeds": range(5)}
-    claims = {
-        claim.id: claim.effects(rows) for claim in extra_choices.ARTEFACT.make_claims(rows, meta)
-    }
-    np.testing.assert_allclose(claims["c-step-0.05"], 0.004)
-    assert np.all(claims["c-step-0.2"] < 0)
-
-
 def test_the_race_is_between_the_same_trees_with_and_without_prices():
     cell = cell_of(RANKING, tradeoff=1.0, rounds=4)
     rows = stopwatch.run_cell(cell, tiny())
@@ -89,12 +68,9 @@ def test_training_time_by_hand():
             for method, seconds in (("stagewise", 2.0), ("greedy_miser", 2.5))
         ]
     )  # fmt: skip
-    np.testing.assert_allclose(claims.margin(rows, "mq2008"), 0.0, atol=1e-12)
+    np.testing.assert_allclose(margin(rows, "mq2008"), 0.0, atol=1e-12)
     record = {"kind": "real", "rows": {"train": 9630}, "n_features": 46}
     meta = {"data": {"mq2008": record}, "scale": "laptop", "seeds": [0, 1]}
-    (claim,) = extra_training_time.ARTEFACT.make_claims(rows, meta)
-    assert claim.id == "d-training"
     assert "| MQ2008 | 9,630 × 46 | 3 | 1.25 (1.25 to 1.25) |" in extra_training_time.render(
         rows, meta
     )
-    assert "MQ2008 1.25" in extra_training_time.alt(rows, meta)

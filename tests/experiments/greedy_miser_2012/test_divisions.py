@@ -14,7 +14,6 @@ from experiments.greedy_miser_2012.cells import divisions, measure, rivals
 from experiments.greedy_miser_2012.cells.models import Pool
 from experiments.greedy_miser_2012.show.divisions import (
     by_query,
-    features_above_half,
     lead,
     lead_of_each,
     of_each,
@@ -123,7 +122,6 @@ def test_effects_of_divisions_by_hand():
         }
     )
     np.testing.assert_allclose(saved_of_each(at, "c"), [2.0, 0.0])
-    np.testing.assert_allclose(features_above_half(at, "c"), [0.3, -0.1])
     best = at.assign(
         budget=divisions.UNLIMITED, **{"step_0.1": 0.5, "step_0.2": [0.6, 0.4, 0.5, 0]}
     )

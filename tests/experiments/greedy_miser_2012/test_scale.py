@@ -56,6 +56,3 @@ def test_table_and_words():
     meta = {"scale": "laptop", "data": {"covertype": {"kind": "real", "n_features": 54}}}
     text = extra_scale.render(ROWS, meta)
     assert "| 100 | Greedy Miser | 0 | 0 (0 to 0) | 15 |" in text
-    assert "Greedy Miser 0.25 times the data" in extra_scale.alt(ROWS, meta)
-    claims = extra_scale.ARTEFACT.make_claims(ROWS, meta)
-    assert [len(claim.effects(ROWS)) for claim in claims] == [2, 2]

@@ -13,7 +13,14 @@ import pytest
 from scipy import stats
 
 from experiments.primaries.command import _wanted
-from experiments.primaries.declared import Part, Primary, check_declared, discover, every
+from experiments.primaries.declared import (
+    FIRST_SEED,
+    Part,
+    Primary,
+    check_declared,
+    discover,
+    every,
+)
 from experiments.primaries.judging import as_row, judge, outlook, table
 from experiments.publishing.output import DamagedResults, read_expected, read_published
 from experiments.running.provenance import ROOT
@@ -91,7 +98,7 @@ def test_later_repetitions_choose_no_rival_of_an_earlier_look():
 
     one, other = np.full(20, 1.0), np.r_[np.full(10, 2.0), np.full(10, -9.0)]
     noise = np.random.default_rng(4).normal(0, 0.01, 20)
-    frames = [pd.DataFrame({"dataset": "one", "seed": np.arange(20), "rival": name,
+    frames = [pd.DataFrame({"dataset": "one", "seed": FIRST_SEED + np.arange(20), "rival": name,
                             "effect": values + noise})
               for name, values in (("a", one), ("b", other))]  # fmt: skip
     rows = pd.concat(frames, ignore_index=True)
@@ -100,6 +107,24 @@ def test_later_repetitions_choose_no_rival_of_an_earlier_look():
     judged = judge(claim, {"toy": (rows, meta)}, 1)
     assert (judged.verdict, judged.n) == ("reproduced", 10)
     assert judged.found.effect == pytest.approx(1.0, abs=0.02)
+
+
+def test_a_drawing_beside_the_repetitions_is_none_of_them():
+    """Its seed is one of the published rows, which come before those of repetitions."""
+    effects = np.r_[np.full(10, 1.0), np.full(10, -9.0)] + np.random.default_rng(4).normal(
+        0, 0.01, 20
+    )
+    rows = pd.DataFrame({"dataset": "one", "seed": FIRST_SEED + np.arange(20), "effect": effects})
+    drawing = pd.DataFrame({"dataset": ["one"], "seed": [10], "effect": [np.nan]})
+    claim = dataclasses.replace(
+        CLAIM,
+        parts=(Part("toy", "one", lambda rows: rows["effect"].dropna().to_numpy()),),
+        delta=1e-6,
+    )
+    meta = {"data": {"one": {"kind": "real", "test_overlap": 0.0}}}
+    judged = judge(claim, {"toy": (pd.concat([drawing, rows]), meta)}, 1)
+    assert judged.look.n == 10
+    assert judged.found.effect == pytest.approx(effects[:10].mean())
 
 
 def beyond(judged):

@@ -12,7 +12,7 @@ from experiments.publishing.output import read_published
 from experiments.registry import discover
 from experiments.running.provenance import ROOT
 from experiments.style import LOOKS, house_style
-from tests.experiments.published_rows import lines, table
+from tests.experiments.published_rows import lines
 
 WITH_CURVES = [a for a in discover() if a.curve and (ROOT / "results" / a.id).exists()]
 
@@ -40,7 +40,7 @@ def test_widest_gap_by_hand():
     )
     assert widest_gaps(rows, "method", "valid_cost") == [Gap("a", "set", "one", 1.0, 4.0, 1)]
     meta, gap = {"scale": "laptop"}, Gap("a", "set", "one", 1.0, 4.0, 1)
-    (record,) = records("toy", meta, [(gap, "none in eight")], 3, {"a": "z"})
+    (record,) = records("toy", meta, [gap], 3, {"a": "z"})
     assert record == {
         "artefact": "toy",
         "scale": "laptop",
@@ -52,7 +52,6 @@ def test_widest_gap_by_hand():
         "above": 4.0,
         "factor": 4.0,
         "seed": 1,
-        "bisections": "none in eight",
     }
 
 
@@ -80,16 +79,11 @@ def test_published_list(artefact):
     widest, n_curves, sets = naive_gaps(artefact)
     assert {row["n_curves"] for row in listed} == ({str(n_curves)} if widest else set())
     wanted = set()
-    found = naive_bisections(artefact)
     for (panel, name), (low, high, seed) in widest.items():
         label = LOOKS[name].label if name in LOOKS else name.replace("_", " ")
-        words = ""
-        if found:
-            key = (panel, name, seed, low, high)
-            words = naive_words(found[key]) if key in found else "has no λ"
         ends = (f"{low:.4g}", f"{high:.4g}", f"{high / low:.1f}")
-        wanted.add((letter_of(artefact, panel), sets[panel], label, *ends, seed, words))
-    columns = ("panel", "dataset", "method", "below", "above", "factor", "seed", "bisections")
+        wanted.add((letter_of(artefact, panel), sets[panel], label, *ends, seed))
+    columns = ("panel", "dataset", "method", "below", "above", "factor", "seed")
     formats = {"below": ".4g", "above": ".4g", "factor": ".1f"}
     shown = [
         tuple(
@@ -119,32 +113,3 @@ def test_letters_are_those_of_the_picture(artefact):
     for panel in rows["panel"].unique():
         assert panels[panel].startswith(f"({letter_of(artefact, panel)}) "), panels[panel]
     assert artefact.letters == PICTURED.get(artefact.id, {})
-
-
-def naive_bisections(artefact):
-    """Panel, method, seed, ends → rows as text, the first step first; of Figure 2 of CEGB."""
-    found = defaultdict(list)
-    if artefact.bisections and table(artefact.bisections).exists():
-        for row in lines(artefact.bisections):
-            key = (row["panel"], row["algorithm"], row["seed"])
-            found[*key, float(row["below"]), float(row["above"])].append(row)
-    return {key: sorted(rows, key=lambda row: int(row["step"])) for key, rows in found.items()}
-
-
-def naive_words(rows):
-    first, *tries = rows
-    hits = [f"{float(row['tradeoff']):.3g}" for row in tries if row["inside"] != "0"]
-    left = float(rows[-1]["widest_left"])
-    by = []
-    if first["inside"] != "0":
-        by.append(f"{first['inside']} of the grid's models, which no budget chooses")
-    if hits:
-        by.append(("models" if hits[1:] else "a model") + " at λ = " + ", ".join(hits))
-    if left <= 2:
-        return ("closed by " if hits else "filled by ") + " and ".join(by)
-    if not tries:
-        return "no two λ lie on either side"
-    assert [row["inside"] for row in tries[-8:]] == 8 * ["0"]
-    if not by:
-        return "none in eight"
-    return f"narrowed to {left:.2f} by {' and '.join(by)}; then none in eight"

@@ -30,7 +30,6 @@ def test_every_picture_is_drawn_of_what_is_not_here(artefact, absent):
     here = {name: record for name, record in meta["data"].items() if name not in absent}
     meta |= {"data": here, "absent": dict.fromkeys(absent, "allow access to it.")}
     rows = rows[rows["dataset"].isin(here)]
-    output.evaluate_claims(artefact, rows, meta)
     rows, meta = output.with_published(artefact, rows, meta, folder)
     assert {name for name, r in meta["data"].items() if r["kind"] == PUBLISHED} == set(absent)
     drawn = said = output.rendered(artefact, rows, meta)
@@ -38,4 +37,3 @@ def test_every_picture_is_drawn_of_what_is_not_here(artefact, absent):
         assert not unreadable(drawn)
         said = " ".join(text.get_text() for text in drawn.findobj(Text) if text.get_visible())
     assert all(f"data fetch {images_named(name)}" in said for name in absent)
-    artefact.alt(rows, meta)

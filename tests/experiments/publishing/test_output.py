@@ -20,18 +20,14 @@ def timed_cell(cell, dataset):
 
 
 def timed_toy():
-    """A toy that measures times, says them in words, and draws text."""
+    """A toy that measures times and draws text."""
     toy = make_toy(n_steps=2, sets=("nearby",))
-
-    def alt(rows, meta):
-        return f"The longest takes {rows['seconds_fit'].max():.3f} s."
 
     return dataclasses.replace(
         toy,
         run_cell=timed_cell,
         timing_columns=("seconds_fit",),
         drawn_columns=("line",),
-        alt=alt,
     )
 
 
@@ -111,7 +107,7 @@ def without_the_hash(path):
         ("timings.csv", cut_at_a_line, "timings.csv lacks times"),
     ],
 )
-@pytest.mark.parametrize("command", ["claims", "redraw", "report"])
+@pytest.mark.parametrize("command", ["redraw", "report"])
 def test_damaged_results_change_nothing(published, capsys, command, name, damage, message):
     """Judging or drawing half of the rows would pass for a result."""
     house = published
@@ -140,12 +136,12 @@ def test_large_tables_are_published_compressed(tmp_path, monkeypatch, capsys):
     pd.testing.assert_frame_equal(packed, rows, check_exact=True)
     assert of_packed["rows_sha256"] == meta["rows_sha256"]
     assert len(output.read_cell_times(folder)) == len(plain["timings.csv"].splitlines()) - 1
-    for each in (["redraw"], ["claims"], ["report"]):
+    for each in (["redraw"], ["report"]):
         assert main(each, house) == 0
     assert 'href="toy-figure2/rows.csv.xz"' in (tmp_path / "toy.html").read_text("utf-8")
     for damage in (b"", b"no table", (folder / "rows.csv.xz").read_bytes()[:-20]):
         (folder / "rows.csv.xz").write_bytes(damage)
-        assert main(["claims"], house) == 1
+        assert main(["report"], house) == 1
         assert "rows.csv.xz: " in capsys.readouterr().err
     (folder / "rows.csv.xz").write_bytes(b"of an earlier run")
     (folder / "rows.csv").write_bytes(plain["rows.csv"])  # as a run that is written there
@@ -189,7 +185,6 @@ def test_redraw_computes_nothing_and_follows_the_artefact(published, capsys):
     after = json.loads((folder / "meta.json").read_text())
     assert (folder / "rows.csv").read_bytes() == rows
     assert after == {**before, "title": "Another name"}
-    assert "Another name" in (house.results / "claims.md").read_text()
 
 
 def test_redraw_of_what_is_not_published(tmp_path, capsys):

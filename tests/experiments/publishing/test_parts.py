@@ -120,7 +120,6 @@ def test_a_run_at_laptop_scale_says_how_it_compares_and_what_it_leaves_out(publi
     assert re.search(identical + r"of scale overnight\.", out)
     assert "only there" not in out
     assert "Left out of the 36 cells published at scale overnight: 20, which are seeds 2" in out
-    assert "The published effects rest on all of them: python -m experiments claims toy" in out
 
 
 def test_check_holds_laptop_scale_to_the_larger_scale_that_is_published(published):

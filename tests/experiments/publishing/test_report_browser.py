@@ -5,26 +5,22 @@ Each property is a function that returns what is wrong, so that the same ones ar
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import json
-import re
 import shutil
 from pathlib import Path
 
 import pytest
 
 from experiments import registry
-from experiments.publishing.report import content
 from experiments.registry import short_name
 
 pytestmark = pytest.mark.slow
 
 RESULTS = Path(__file__).resolve().parents[3] / "results"
-CLAIMS, CEGB, SPEED = (RESULTS / f"{name}.html" for name in ("claims", "cegb", "speed"))
+CEGB = RESULTS / "cegb.html"
 PAPERS = [f"{short_name(paper)}.html" for paper in registry.PAPERS]
-PAGES = ["index.html", *PAPERS, "claims.html", "speed.html", "own-data.html", "glossary.html"]
+PAGES = ["index.html", *PAPERS, "speed.html", "own-data.html", "glossary.html"]
 FLAGS = (
     *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
@@ -261,9 +257,7 @@ def test_the_overview_is_short(browser, width, most):
     assert screens(browser, "footer") <= most
 
 
-@pytest.mark.parametrize(
-    ("name", "most"), [*((name, 10) for name in PAPERS), ("glossary.html", 1), ("claims.html", 6)]
-)
+@pytest.mark.parametrize(("name", "most"), [*((name, 10) for name in PAPERS), ("glossary.html", 1)])
 def test_a_page_is_short(browser, name, most):
     """Ten screens for a paper, what is folded not counted."""
     visit(browser, RESULTS / name)
@@ -274,149 +268,11 @@ def test_a_page_is_short(browser, name, most):
 def test_on_paper_nothing_is_folded(browser, scripts):
     visit(browser, CEGB, media="print", scripts=scripts)
     assert 0 < screens(browser, "#cegb-figure2-data") < float("inf")
-    assert screens(browser, "#cegb-bisections ~ *, details .claims, .fold table") > 10
-
-
-def test_an_old_address_leads_to_the_page_of_today(browser):
-    visit(browser, RESULTS / "index.html", fragment=f"#{PANEL}")
-    arrive(browser, f"{CEGB.name}#{PANEL}")
-    visit(browser, RESULTS / "index.html", fragment="#reading")
-    assert browser.current_url.endswith("index.html#reading")
-
-
-# --- claims -----------------------------------------------------------------------------------
-
-
-def shown_claims(browser):
-    """What stands in the rows that are to be seen: sentence, verdict, data, n, artefact."""
-    return browser.execute_script(
-        "return [...document.querySelectorAll('table.claims tbody tr')]"
-        ".filter(row => row.getClientRects().length)"
-        ".map(row => [0, 1, 2, 5, 8].map(i => row.cells[i].innerText.trim()))"
-    )
-
-
-def heading(browser):
-    return browser.execute_script("return document.getElementById('claims').textContent")
-
-
-def choose(browser, name, value):
-    """Set a field of the filters as a person does, by an option's text or by typing."""
-    from selenium.webdriver.common.by import By
-    from selenium.webdriver.support.ui import Select
-
-    field = browser.find_element(By.CSS_SELECTOR, f".filters [name={name}]")
-    if field.tag_name == "select":
-        Select(field).select_by_visible_text(value)
-    else:
-        field.send_keys(value)
+    assert screens(browser, "details .fold, .fold table") > 5
 
 
 def click(browser, selector):
     browser.execute_script("document.querySelector(arguments[0]).click()", selector)
-
-
-def csv_of_what_is_shown(browser):
-    """Rows of the file that the page would save."""
-    text = browser.execute_async_script(
-        "const done = arguments[0], make = URL.createObjectURL;"
-        "URL.createObjectURL = blob => { blob.text().then(done); return 'about:blank#'; };"
-        "HTMLAnchorElement.prototype.click = () => {};"
-        "document.querySelector('[name=csv]').dispatchEvent(new MouseEvent('click'));"
-        "URL.createObjectURL = make;"
-    )
-    return list(csv.DictReader(io.StringIO(text)))
-
-
-def test_claims_are_filtered_in_the_address(browser):
-    """What is chosen is said, can be sent, and is what the file has."""
-    visit(browser, CLAIMS)
-    total = browser.execute_script("return document.querySelectorAll('.claims tbody tr').length")
-    assert heading(browser) == f"Claims 1 to 25 of {total}: all, the primary ones first"
-    assert len(shown_claims(browser)) == 25
-    choose(browser, "rests", "whole set")
-    choose(browser, "paper", "CEGB")
-    choose(browser, "words", "cost")
-    some, said = shown_claims(browser), heading(browser)
-    assert all("(whole set)" in row[2] for row in some)
-    n = int(re.search(r"(\d+)(?: claims)?:", said).group(1))
-    assert 0 < n < total
-    assert said.endswith(": CEGB; whole set; “cost”")
-    address = browser.current_url
-    assert address.endswith("#paper=cegb&rests=whole+set&words=cost")
-    rows = csv_of_what_is_shown(browser)
-    assert len(rows) == n
-    assert {row["rests_on"] for row in rows} == {"whole set"}
-    assert all(float(row["low"]) <= float(row["effect"]) <= float(row["high"]) for row in rows)
-    visit(browser, CLAIMS, fragment=address.partition("html")[2])
-    assert (shown_claims(browser), heading(browser)) == (some, said)
-    choose(browser, "words", " no claim has these words")
-    assert shown_claims(browser) == []
-    click(browser, ".filters [type=reset]")
-    assert heading(browser).startswith(f"Claims 1 to 25 of {total}")
-    choose(browser, "verdict", "primary: any verdict")
-    assert {row[1] for row in shown_claims(browser)}.isdisjoint({"described"})
-
-
-def test_claims_are_turned_over_and_found(browser):
-    visit(browser, CLAIMS)
-    first = shown_claims(browser)
-    click(browser, ".pager [name=next]")
-    assert heading(browser).startswith("Claims 26 to 50 of ")
-    assert browser.current_url.endswith("#page=2")
-    assert not [row for row in shown_claims(browser) if row in first]
-    last = "const rows = document.querySelectorAll('.claims tbody tr'); return rows[300].id"
-    name = browser.execute_script(last)
-    visit(browser, CLAIMS, fragment=f"#{name}")
-    top = f"return document.getElementById({name!r}).getBoundingClientRect().top"
-    assert 0 < browser.execute_script(top) < HEIGHT
-
-
-def test_a_figure_leads_to_its_effects(browser):
-    visit(browser, CEGB)
-    link = "article[aria-labelledby=cegb-figure2] a[href^='claims.html#']"
-    text = browser.execute_script(f'return document.querySelector("{link}").textContent')
-    click(browser, link)
-    arrive(browser, "claims.html#paper=cegb-figure2")
-    assert heading(browser).endswith(f"of {int(text.split()[0])}: CEGB, Figure 2")
-
-
-def test_claims_are_sorted_and_their_head_stays(browser):
-    visit(browser, CLAIMS)
-    before = shown_claims(browser)
-    head = ".claims thead th:nth-child(6)"
-    click(browser, f"{head} button")
-    ascending = [int(row[3]) for row in shown_claims(browser)]
-    assert ascending == sorted(ascending)
-    click(browser, f"{head} button")
-    descending = [int(row[3]) for row in shown_claims(browser)]
-    assert descending == sorted(descending, reverse=True)
-    assert descending[0] > ascending[0]
-    state = f"return document.querySelector('{head}').getAttribute('aria-sort')"
-    assert browser.execute_script(state) == "descending"
-    click(browser, ".filters [type=reset]")
-    assert shown_claims(browser) == before
-    browser.execute_script("document.querySelectorAll('.claims tbody tr')[15].scrollIntoView()")
-    boxes = f"return ['nav', '{head}'].map(e => document.querySelector(e).getBoundingClientRect())"
-    nav, box = browser.execute_script(boxes)
-    assert abs(nav["top"]) < 1
-    assert abs(box["top"] - nav["bottom"]) < 2
-
-
-def all_is_there(browser):
-    """All claims, whatever page they are on, and no filters that would do nothing."""
-    rows = "return document.querySelectorAll('table.claims tbody tr').length"
-    assert len(shown_claims(browser)) == browser.execute_script(rows) > 0
-    for idle in (".filters", ".pager"):
-        shown = f"return document.querySelector('{idle}').getClientRects().length"
-        assert browser.execute_script(shown) == 0
-
-
-@pytest.mark.parametrize(("media", "scripts"), [("print", True), ("screen", False)])
-def test_printed_and_without_script_all_claims_are_there(browser, media, scripts):
-    visit(browser, CLAIMS, width=TELEPHONE, media=media, scripts=scripts)
-    # Scripts of the page are off; those of the driver still run.
-    all_is_there(browser)
 
 
 # --- pictures ---------------------------------------------------------------------------------
@@ -440,130 +296,6 @@ def test_a_picture_is_enlarged(browser):
 def test_a_fold_opens_where_an_address_points_into_it(browser):
     visit(browser, CEGB, fragment="#cegb-figure2-data")
     assert 0 < screens(browser, "#cegb-figure2-data") < float("inf")
-
-
-def test_lines_are_taken_away_and_brought_back(browser):
-    visit(browser, SPEED)
-    line = (
-        "return getComputedStyle(document.querySelector('.charts svg[role] > .line')).display"
-        " !== 'none'"
-    )
-    assert browser.execute_script(line)
-    click(browser, ".charts .legend button")
-    assert not browser.execute_script(line)
-    click(browser, ".charts .legend button")
-    assert browser.execute_script(line)
-
-
-def numbers(page):
-    """The curves of each figure of a page, by its id, as the page holds them."""
-    text = page.read_text(encoding="utf-8")
-    article = r'<article aria-labelledby="([^"]+)"[^>]*>(.*?)</article>'
-    packed = r'<script type="text/plain">([^<]+)</script>'
-    return {
-        name: content.unpacked(found[0])
-        for name, inside in re.findall(article, text, re.DOTALL)
-        if (found := re.findall(packed, inside))
-    }
-
-
-def explorer(name):
-    return f'article[aria-labelledby="{name}"] .explore'
-
-
-def open_curves(browser, name):
-    """Open a figure's curves and wait until they are drawn."""
-    browser.execute_async_script(
-        "const [box, done] = [document.querySelector(arguments[0]), arguments[1]];"
-        "new MutationObserver((_, own) => { own.disconnect(); done(); })"
-        ".observe(box, { childList: true }); box.open = true;",
-        explorer(name),
-    )
-
-
-def test_a_browser_that_cannot_unpack_curves_says_so(browser):
-    visit(browser, CEGB)
-    name = next(iter(numbers(CEGB)))
-    browser.execute_script("delete window.DecompressionStream")
-    open_curves(browser, name)
-    said = browser.execute_script(f"return document.querySelector('{explorer(name)} p').innerText")
-    assert said.endswith("(it has no DecompressionStream); they stand in rows.csv.")
-
-
-@pytest.mark.parametrize("page", PAPERS)
-def test_curves_are_read_and_taken_away(browser, page):
-    visit(browser, RESULTS / page, width=TELEPHONE)
-    records = numbers(RESULTS / page)
-    assert records
-    for name, record in records.items():
-        open_curves(browser, name)
-        drawn = (
-            f"return document.querySelectorAll('{explorer(name)} .charts .line:not(.off)').length"
-        )
-        n_lines = [len(panel["lines"]) for panel in record["panels"]]
-        assert browser.execute_script(drawn) == sum(n_lines) > 0
-        first = record["panels"][0]["lines"][0]
-        button = f"{explorer(name)} .legend button"
-        assert read(browser, name).startswith(f"{first['label']}: ")
-        click(browser, button)
-        having = [[line["label"] for line in panel["lines"]] for panel in record["panels"]]
-        left = sum(n_lines) - sum(first["label"] in labels for labels in having)
-        assert browser.execute_script(drawn) == left
-        if n_lines[0] > 1:  # another one is near
-            assert not read(browser, name).startswith(f"{first['label']}: ")
-        click(browser, button)
-        assert browser.execute_script(drawn) == sum(n_lines)
-    assert overflow(browser) <= 0
-    assert pictures_without_words(browser) == ids_used_twice(browser) == []
-    assert console_errors(browser) == []
-
-
-def test_a_pointer_is_told_the_numbers_of_the_rows(browser):
-    visit(browser, CEGB)
-    panel = numbers(CEGB)["cegb-figure2"]["panels"][0]
-    line = panel["lines"][0]
-    open_curves(browser, "cegb-figure2")
-    said = f"{line['label']}: {line['y'][0]:,} ± {line['half'][0]:,} (95 % t interval over seeds)"
-    said += f" at cost {line['x'][0]:,}, n = {panel['n']}"
-    assert read(browser, "cegb-figure2") == said
-
-
-def read(browser, name):
-    """What a pointer on the first point of a figure's first curve is told."""
-    return browser.execute_script(
-        "const box = document.querySelector(arguments[0]);"
-        "const line = box.querySelector('svg[role] .line');"
-        "line.classList.remove('off');"  # else it has no place; the next one read is what counts
-        "const mark = line.querySelector('path').getBoundingClientRect();"
-        "line.classList.toggle('off', box.querySelector('button').ariaPressed === 'false');"
-        "line.parentNode.dispatchEvent(new PointerEvent('pointermove', { bubbles: true,"
-        " clientX: mark.x + mark.width / 2, clientY: mark.y + mark.height / 2 }));"
-        "return box.querySelector('.reading').value",
-        explorer(name),
-    )
-
-
-PANEL = "cegb-figure2-panel-d"
-
-
-@pytest.mark.parametrize("scripts", [True, False])
-@pytest.mark.parametrize("width", [TELEPHONE, DESK])
-def test_an_address_leads_to_its_panel(browser, width, scripts):
-    """The panel is marked, in its picture and in the window, which may be narrower."""
-    visit(browser, CEGB, width=width, fragment=f"#{PANEL}", scripts=scripts)
-    box, outline, in_picture, width = browser.execute_script(
-        "const panel = document.getElementById(arguments[0]);"
-        "const inside = panel.parentNode.querySelector('img').getBoundingClientRect();"
-        "const box = panel.getBoundingClientRect();"
-        "return [box, getComputedStyle(panel).outlineStyle, box.left >= inside.left &&"
-        " box.right <= inside.right && box.top >= inside.top && box.bottom <= inside.bottom,"
-        " innerWidth]",
-        PANEL,
-    )
-    assert in_picture
-    assert outline == "solid"
-    assert 0 <= box["left"] < box["right"] <= width
-    assert 0 <= box["top"] < box["bottom"] <= HEIGHT
 
 
 # --- the checks fire --------------------------------------------------------------------------

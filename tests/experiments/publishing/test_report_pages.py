@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import html
-import json
 import re
 from html.parser import HTMLParser
 
-import pandas as pd
 import pytest
 
 from experiments.primaries import verdicts
 from experiments.primaries.declared import discover as declared_claims
 from experiments.publishing import report
-from experiments.publishing.report import answers, content, papers
+from experiments.publishing.report import answers, papers
 from experiments.publishing.scoreboard import Board, Line
 from experiments.registry import PAPERS, discover, short_name
 from experiments.running import provenance
 
 RESULTS = provenance.ROOT / "results"
-NAMES = ("index.html", *(f"{short_name(paper)}.html" for paper in PAPERS), "claims.html")
+NAMES = ("index.html", *(f"{short_name(paper)}.html" for paper in PAPERS))
 ALL = (*NAMES, "speed.html", "own-data.html", "glossary.html")
 
 
@@ -39,23 +37,15 @@ def text_of(page):
 def test_the_published_pages_are_up_to_date():
     """They are what `report` would write now from what is published and from the notes."""
     now = report.build(RESULTS, discover(), declared=declared_claims())
-    there = {path.name for path in RESULTS.glob("*.html")} - {"dashboard.html", "leaderboard.html"}
+    there = {path.name for path in RESULTS.glob("*.html")} - {"leaderboard.html"}
     assert there == set(now), "results/*.html: write them with make report, remove others"
     for name, text in now.items():
-        before, after = with_numbers(published(name)), with_numbers(text)
+        before, after = published(name), text
         lines = zip(before.split("\n"), after.split("\n"))  # noqa: B905
         differ = [f"< {a}\n> {b}" for a, b in lines if a != b]
         assert before == after, f"results/{name} is out of date; write it with: make report\n" + (
             "\n".join(differ[:3])
         )
-
-
-PACKED = r'(?<=<script type="text/plain">)[^<]+(?=</script>)'
-
-
-def with_numbers(page):
-    """The page with its curves unpacked: another zlib packs them into other bytes."""
-    return re.sub(PACKED, lambda text: json.dumps(content.unpacked(text.group())), page)
 
 
 @pytest.mark.parametrize("present", [ALL, ALL[:-1]], ids=["another page", "one less"])
@@ -156,27 +146,10 @@ def dead_links(pages):
 
 
 def test_no_link_is_dead_and_none_leads_to_markdown(pages):
-    assert sum(len(page.links) for page in pages.values()) > 1000
+    assert sum(len(page.links) for page in pages.values()) > 500
     assert dead_links(pages) == []
     some = '<a href="nowhere.html">a</a><a href="#b">b</a><a href="claims.md">c</a>'
     assert len(dead_links({"index.html": checked(some)})) == 3
-
-
-def test_old_addresses_of_the_one_page_lead_to_the_page_of_today(pages):
-    """Ids of papers, artefacts, panels, claims: each is on the page that its beginning names."""
-    (text,) = re.findall(r'id="moved">(.*?)</script>', published("index.html"))
-    begins = json.loads(text)
-    led = 0
-    old = r"(primary|board|speed)-.*|claim-.*|.*-panel-.*|" + "|".join(PAPERS)
-    for name in ALL[1:]:
-        for one in filter(re.compile(old).fullmatch, pages[name].ids):
-            found = [begin for begin in begins if one.startswith(begin)]
-            assert one in pages[begins[max(found, key=len)]].ids
-            led += 1
-    assert led > 600
-    for artefact in discover():
-        page = begins[max((b for b in begins if artefact.id.startswith(b)), key=len)]
-        assert artefact.id in pages[page].ids
 
 
 # --- claims -----------------------------------------------------------------------------------
@@ -192,7 +165,7 @@ def test_the_overview_has_a_card_for_each_paper():
     for (paper, (name, face)), card in zip(papers.FACES.items(), cards, strict=True):
         short = short_name(paper)
         assert f'<h3><a href="{short}.html">{name}</a></h3>' in card
-        assert f'src="{face}/figure.svg"' in card
+        assert f'src="{face}/figure.png"' in card
         counts = [int(n) for n in re.findall(r"<strong>(\d+)</strong>", card)]
         assert sum(counts) == len(declared[short])
         (said,) = re.findall(r'<p class="answer">(.*?)</p>', card)
@@ -218,29 +191,6 @@ def test_a_papers_page_begins_with_its_claims(paper):
 def paper_of(short):
     (paper,) = [one for one in PAPERS if short_name(one) == short]
     return f"{paper}-notes"
-
-
-def test_all_claims_are_in_the_list_the_primary_ones_first():
-    page = published("claims.html")
-    ids = re.findall(r'<tr id="([^"]+)" data-verdict="([^"]+)"', page)
-    declared = [one.id for claims in declared_claims().values() for one in claims]
-    assert [claim for claim, verdict in ids if verdict != "described"] == [
-        f"primary-{one}" for one in declared
-    ]
-    assert all(verdict == "described" for _, verdict in ids[len(declared) :])
-    n_described = sum(len(pd.read_csv(path)) for path in RESULTS.glob("*/claims.csv"))
-    assert len(ids) == len(declared) + n_described
-    assert f"All {len(ids)} claims" in text_of(page)
-    to_panels = re.findall(r'<td><a href="\w+\.html#[\w-]+-panel-', page)
-    assert len(to_panels) > n_described / 2
-
-
-def test_descriptions_are_folded():
-    for paper in PAPERS:
-        page = published(f"{short_name(paper)}.html")
-        outside = re.sub(r"<details class=\"fold\">.*?</details>", "", page, flags=re.DOTALL)
-        outside = re.sub(r"<nav.*?</nav>", "", outside, flags=re.DOTALL)
-        assert "claims.html#claim-" not in outside
 
 
 @pytest.mark.parametrize("name", ALL)

@@ -65,7 +65,10 @@ def test_a_table_of_some_claims_leaves_the_others_to_be_run(tmp_path):
     assert board.summary() == "✓ 1 reproduced · ? 1 undecided, not run yet"
     text = scoreboard.as_markdown([board])
     assert "| ✓ **reproduced** | Better is better. | +2.50 [+1.00, +4.00] | 0.1 score" in text
-    assert "| ✓ reproduced | Better is better. | section 1 |" in scoreboard.in_words(board)
+    assert (
+        "| ✓ reproduced | Better is better. | 0.250 [0.100, 0.400] | 0.1 score | section 1 |"
+        in scoreboard.in_words(board)
+    )
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def wait_until_gone(leader, seconds=20):
 
 def run_files(results):
     folder = results / "runs" / "toy-figure2"
-    names = ("rows.csv", "figure.svg", "figure.png", "claims.csv", "meta.json")
+    names = ("rows.csv", "figure.svg", "figure.png", "meta.json")
     return {name: (folder / name).read_bytes() for name in names}
 
 
