@@ -33,7 +33,6 @@ TABLES = {
     "phc_c2dl_psc": "phc_c2dl_psc",
     "pima": "turney",
     "scene15": "scene15",
-    "scene15_small": "scene15",
     "thyroid": "thyroid",
     "toy": "toy",
     "vj_faces": "vj_faces",

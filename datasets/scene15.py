@@ -24,10 +24,6 @@ divisions: the copy has 18 such pairs, one of them across two classes. About a d
 are nearly alike (the same place a moment later, or the same picture stored twice) and are left to
 the draw.
 
-``scene15_small`` is the same set, draws and prices with pictures of 136×136: two thirds of the side
-(133), to the next multiple of 8, which the gradient histograms need. The official pictures lost as
-much in the longer side, a sixth in the other, when they became 200×200: it measures such a step.
-
 :func:`images` gives pixels, :func:`draw` the numbers of the pictures of each part,
 :func:`datasets.load` the table of the paper's Figure 3: see :mod:`datasets.features.scenes`.
 """
@@ -36,7 +32,6 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
-from functools import partial
 
 import numpy as np
 
@@ -56,12 +51,8 @@ from datasets.scene15_pictures import (
     pixels,
     provenance,
 )
-from datasets.sources.pictures import resized
 from datasets.synthetic.pictures import Pictures
 from datasets.synthetic.streams import RECORD
-
-SIDES = {"scene15": SIDE, "scene15_small": 136}
-"""Height and width of the pictures of each set."""
 
 SYNTHETIC = Pictures("scene15", (SIDE, SIDE), len(CLASSES))
 SMOKE_SIZES = (12, 3, 15)
@@ -74,9 +65,7 @@ smallest scale draws the first 20 descriptors only, because training 1,620 machi
 than it may."""
 
 
-def images(
-    *, scale: str = "laptop", data: str = "auto", seed: int = 0, name: str = "scene15"
-) -> ImageSet:
+def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
     """Give the pictures as bytes.
 
     Parameters
@@ -85,13 +74,11 @@ def images(
         As :func:`datasets.load`.
     seed : int, default 0
         Which pictures synthetic data draws; real pictures are the same for all seeds.
-    name : str, default "scene15"
-        Key of :data:`SIDES`.
 
     Returns
     -------
     ImageSet
-        Grey pictures of shape (n, side, side), those of 200×200 memory-mapped if they are real: the
+        Grey pictures of shape (n, side, side), memory-mapped if they are real: the
         first 100 of each class as `train`, the others as `test`. That is an order, not a draw: see
         :func:`draw`.
 
@@ -102,17 +89,17 @@ def images(
     PictureError
         If the archive or a picture in it is damaged, or pictures are missing; names it.
     """
-    return _images(Request(name, scale, data, seed))
+    return _images(Request("scene15", scale, data, seed))
 
 
 def _images(request: Request) -> ImageSet:
-    chosen = replace(SPECS[request.name], real=_real_images, synthetic=_drawn_images)
+    chosen = replace(SPEC, real=_real_images, synthetic=_drawn_images)
     return serve(chosen, request, checksum=images_checksum)
 
 
 def _real_images(request: Request) -> ImageSet:
     arrays, archive = pixels()
-    whole = ImageSet(
+    return ImageSet(
         name="scene15",
         train=arrays["train"],
         y_train=arrays["y_train"].astype(np.int64),
@@ -121,72 +108,43 @@ def _real_images(request: Request) -> ImageSet:
         n_valid=VALID * len(CLASSES),
         provenance=provenance(archive),
     )
-    return _sized(whole, request.name)
 
 
 def _drawn_images(request: Request) -> ImageSet:
     sizes = SMOKE_SIZES if request.scale == "smoke" else SIZES
-    drawn = drawn_images("scene15", SYNTHETIC.draw, sizes, request.seed)
-    return _sized(drawn, request.name)
-
-
-def _sized(whole: ImageSet, name: str) -> ImageSet:
-    """Give pictures of 200×200 in the size of a set."""
-    side = SIDES[name]
-    if side == SIDE:
-        return whole
-    smaller = {
-        part: np.stack(
-            [
-                resized(np.repeat(picture[:, :, None], 3, axis=2), side, side)[:, :, 0]
-                for picture in getattr(whole, part)
-            ]
-        )
-        for part in ("train", "test")
-    }
-    return replace(whole, name=name, **smaller, provenance=_of_size(whole.provenance, name))
-
-
-def _of_size(record: dict, name: str) -> dict:
-    """Say in a record of the pictures that they were made smaller."""
-    side = SIDES[name]
-    if side == SIDE or "pictures" not in record:
-        return record
-    return record | {"pictures": f"{record['pictures']}, then to {side}×{side}"}
+    return drawn_images("scene15", SYNTHETIC.draw, sizes, request.seed)
 
 
 # --- the table of Figure 3 -----------------------------------------------------------------------
 
 
-def described(
-    *, scale: str = "laptop", data: str = "auto", seed: int = 0, name: str = "scene15"
-) -> tables.Described:
+def described(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> tables.Described:
     """Give all pictures' descriptors and a draw, as tables and baselines are made from."""
-    request = Request(name, scale, data, seed)
-    chosen = replace(SPECS[name], real=_real_described, synthetic=_synthetic_described)
+    request = Request("scene15", scale, data, seed)
+    chosen = replace(SPEC, real=_real_described, synthetic=_synthetic_described)
     return serve(chosen, request, checksum=_described_checksum)
 
 
 def averaged_kernel(
-    *, scale: str = "laptop", data: str = "auto", seed: int = 0, name: str = "scene15"
+    *, scale: str = "laptop", data: str = "auto", seed: int = 0
 ) -> tables.AveragedKernel:
     """Give the averaged kernel of all descriptors against all training pictures of a draw.
 
     For the paper's baseline, a support vector machine with multiple kernels. Arguments and errors
     are those of :func:`described`.
     """
-    return tables.averaged_kernel(described(scale=scale, data=data, seed=seed, name=name))
+    return tables.averaged_kernel(described(scale=scale, data=data, seed=seed))
 
 
 def raw_descriptors(
-    *, scale: str = "laptop", data: str = "auto", seed: int = 0, name: str = "scene15"
+    *, scale: str = "laptop", data: str = "auto", seed: int = 0
 ) -> tables.RawDescriptors:
     """Give the descriptors of a draw as rows of bytes, with all training pictures in one part.
 
     For the paper's baseline, a linear model with l1 penalty. Arguments and errors are those of
     :func:`described`.
     """
-    return tables.raw_descriptors(described(scale=scale, data=data, seed=seed, name=name))
+    return tables.raw_descriptors(described(scale=scale, data=data, seed=seed))
 
 
 def remeasure() -> None:
@@ -215,12 +173,12 @@ def real(request: Request) -> Dataset:
     scenes = _real_described(request)
     made_from = scenes.provenance["descriptors_checksum"] + checksum(scenes.parts)
     key = hashlib.sha256(made_from.encode()).hexdigest()[:16]
-    return _table(request.name, scenes, f"{request.seed}-{key}")
+    return _table(scenes, f"{request.seed}-{key}")
 
 
 def synthetic(request: Request) -> Dataset:
     """Draw the synthetic set."""
-    return _table(request.name, _synthetic_described(request), None)
+    return _table(_synthetic_described(request), None)
 
 
 def _real_described(request: Request) -> tables.Described:
@@ -235,7 +193,7 @@ def _real_described(request: Request) -> tables.Described:
         labels=labels,
         parts=draw(labels, arrays["twins"], request.seed),
         provenance={
-            **_of_size(provenance(archive), request.name),
+            **provenance(archive),
             **facts,
             "files": [archive.record(), *caltech.provenance["files"]],
             "stands_for": "101 detectors learned on Caltech-101 for Object Bank's 177; intensities "
@@ -266,14 +224,14 @@ def _described_checksum(scenes: tables.Described) -> str:
     return checksum({"columns": scenes.columns, "labels": scenes.labels, **scenes.parts})
 
 
-def _table(name: str, scenes: tables.Described, key: str | None) -> Dataset:
+def _table(scenes: tables.Described, key: str | None) -> Dataset:
     """Give the decision values of a draw with their prices."""
     values = tables.features(scenes, key)
     table = prices.read()
     measured = [prices.of_descriptor(table, one.name) for one in scenes.descriptors]
     parts = ("train", "valid", "test")
     return Dataset(
-        name=name,
+        name="scene15",
         task="multiclass",
         **{f"X_{part}": values[part] for part in parts},
         **{f"y_{part}": scenes.labels[scenes.parts[part]] for part in parts},
@@ -309,14 +267,3 @@ SPEC = DatasetSpec(
     pictures=images,
     missing="nothing from the official address; a mirror may hold a copy resized to 200×200",
 )
-
-SPECS = {
-    "scene15": SPEC,
-    "scene15_small": replace(
-        SPEC,
-        name="scene15_small",
-        title="Scene-15 with pictures of 136×136 in the place of 200×200",
-        cost_rule=f"those of scene15, as measured on pictures of 200×200: {SPEC.cost_rule}",
-        pictures=partial(images, name="scene15_small"),
-    ),
-}

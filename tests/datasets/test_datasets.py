@@ -47,7 +47,6 @@ SYNTHETIC = {
     "mslr_web30k": "e86716c1feab1284d947497864ece8c6c3a2faf365a36b61f7c18204c48c90bb",
     "phc_c2dl_psc": "f52389dcc10e95eec4375c19809059d2c696bcaa0c2da466052fb8ddb4543649",
     "scene15": "076f351f0698ee08cadef9990bca41d0c77f45eea7c7b21fa93057b558b03bbd",
-    "scene15_small": "076f351f0698ee08cadef9990bca41d0c77f45eea7c7b21fa93057b558b03bbd",
     "thyroid": "f82ede92836f86b83d699fbc3d3ec45e75234116b6744c905f935b68fa4284d4",
     "toy": "57ee9452bccea381484fd976ee3fa7ca255ca2a9d76beba725cfa839c02d8bb5",
     "vj_faces": "b0b1fbbbdfce52fafed1f74f5720ad1dc09f747e302d9ef5f8d5a43dc473147e",
@@ -62,7 +61,6 @@ OTHER_SIZES = {
     "daimler_pedestrians": [448, 151, 151],  # 2,000 features
     "inria_person": [60, 20, 60],
     "scene15": [210, 60, 300],  # the same; its prices are part of what is frozen
-    "scene15_small": [210, 60, 300],
     "clueweb09": [4000, 2000, 2000],  # its queries have hundreds of documents
     "toy": [2000, 1000, 1000],
     "vj_faces": [448, 151, 151],

@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from PIL import Image
 
 import datasets
 from datasets import caltech101, scene15, scene15_pictures
@@ -90,21 +89,6 @@ def test_pictures_are_in_order_of_class_and_number(cache, monkeypatch, small, fi
     for number, first in enumerate(twins):
         assert (both[number] == both[first]).all()
     assert (twins != np.arange(105)).sum() == 2
-
-
-def test_smaller_pictures_are_the_same_ones_made_smaller(cache, monkeypatch, small):
-    put_archive(monkeypatch, cache, TAR, archive(TAR, contents(TAR)))
-    large = scene15.images(data="real")
-    smaller = scene15.images(data="real", name="scene15_small")
-    assert (smaller.train.shape, smaller.test.shape) == ((45, 136, 136), (60, 136, 136))
-    np.testing.assert_array_equal(smaller.y_test, large.y_test)
-    for one, other in zip(large.test, smaller.test, strict=True):
-        by_pillow = Image.fromarray(one).resize((136, 136), Image.Resampling.BILINEAR)
-        np.testing.assert_array_equal(other, by_pillow)
-    assert smaller.provenance["pictures"].endswith("by somebody else, then to 136×136")
-    assert smaller.provenance["checksum"] != large.provenance["checksum"]
-    drawn = datasets.load_images("scene15_small", scale="smoke")
-    assert drawn.test.shape == (15, 136, 136)
 
 
 WRONG = {
@@ -231,14 +215,6 @@ def test_groups_and_remainders_add_up(table):
     assert table.feature_costs.sum() < 0.1 * sum(table.group_costs.values())
 
 
-def test_small_pictures_have_the_same_draws_and_prices(table):
-    smaller = datasets.load("scene15_small", scale="smoke")
-    check_contract(smaller)
-    assert smaller.name == smaller.provenance["name"] == "scene15_small"
-    np.testing.assert_array_equal(smaller.feature_costs, table.feature_costs)
-    assert smaller.group_costs == table.group_costs
-
-
 def test_checksum_notices_the_price_of_a_group(table):
     other = replace(table, group_costs=table.group_costs | {3: 1.0})
     assert datasets.dataset_checksum(other) != table.provenance["checksum"]
@@ -311,10 +287,9 @@ def test_raw_descriptors(described):
     assert len(found.y_train) == 300
 
 
-@pytest.mark.parametrize("name", ["scene15", "scene15_small"])
-def test_real_tables_are_made_of_both_archives(monkeypatch, name):
+def test_real_tables_are_made_of_both_archives(monkeypatch):
     """The path of `real`, with descriptors replaced: their computation takes minutes."""
-    request, asked = Request(name, "laptop", "real", 3), []
+    request, asked = Request("scene15", "laptop", "real", 3), []
     labels, twins = labels_and_twins()
     drawn = scene15.SYNTHETIC.draw(15, 0, "train")
     pool = scene15.images(scale="smoke")
@@ -343,12 +318,10 @@ def test_real_tables_are_made_of_both_archives(monkeypatch, name):
         "valid": 300,
         "test": 2685,
     }
-    assert [request.name for request in asked] == [name]
+    assert len(asked) == 1
     values = {part: np.zeros((len(numbers), 1)) for part, numbers in found.parts.items()}
     monkeypatch.setattr(tables, "features", lambda *args: values)
     np.testing.assert_array_equal(scene15.real(request).test_numbers, found.parts["test"])
-    made_smaller = found.provenance["pictures"].endswith(", then to 136×136")
-    assert made_smaller == (name == "scene15_small")
     assert "Object Bank's 177" in found.provenance["stands_for"]
     assert found.provenance["missing"].startswith("the pictures' original sizes")
 

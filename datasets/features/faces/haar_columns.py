@@ -14,7 +14,7 @@ import hashlib
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from datasets.cbcl_windows import divisions, rows_of
-from datasets.dataset import Dataset, checksum, dataset_checksum
+from datasets.dataset import Dataset, checksum
 from datasets.features.faces import haar, tables
 from datasets.features.families import Family
 from datasets.features.store import made_from
@@ -259,30 +259,3 @@ def table(name: str, columns: HaarColumns, seed: int) -> Dataset:
 def columns_checksum(columns: HaarColumns) -> str:
     """Give the SHA-256 over the columns, labels and divisions, 64 hex digits."""
     return checksum({name: getattr(columns, name) for name in ("columns", "y", "fold")})
-
-
-def haar_only(dataset: Dataset) -> Dataset:
-    """Leave out all features of a table but the Haar-like ones."""
-    chosen = np.flatnonzero([NAME.fullmatch(name) is not None for name in dataset.feature_names])
-    if not len(chosen):
-        raise ValueError(f"{dataset.name} has no Haar-like features")
-    groups, prices = dataset.feature_groups, dataset.group_costs
-    if groups is not None:
-        groups = groups[chosen]
-    if prices is not None:
-        prices = {group: prices[group] for group in np.unique(groups).tolist()}
-    narrow = replace(
-        dataset,
-        **{
-            f"X_{part}": np.ascontiguousarray(getattr(dataset, f"X_{part}")[:, chosen])
-            for part in ("train", "valid", "test")
-        },
-        feature_costs=dataset.feature_costs[chosen],
-        feature_names=tuple(dataset.feature_names[i] for i in chosen),
-        feature_groups=groups,
-        group_costs=prices,
-    )
-    record = {"features": f"the {len(chosen):,} Haar-like ones", "checksum": ""}
-    narrow = replace(narrow, provenance=dataset.provenance | record)
-    narrow.provenance["checksum"] = dataset_checksum(narrow)
-    return narrow

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-import datasets
 from datasets.features.faces import families, haar, haar_columns
-from tests.datasets.contract import check_contract
 from tests.datasets.picture_archives import noise
 
 
@@ -65,22 +63,3 @@ def test_columns_are_kept_once(cache, monkeypatch):
     for other in ((windows, 21), (windows[:-1], 20)):
         with pytest.raises(AssertionError, match="computed again"):
             haar_columns.stored("toy", *other)
-
-
-@pytest.mark.parametrize("name", ["cbcl", "cbcl_divided"])
-def test_haar_only(name):
-    data = datasets.load(name, scale="smoke")
-    narrow = haar_columns.haar_only(data)
-    check_contract(narrow)
-    assert narrow.n_features == 1000
-    np.testing.assert_array_equal(narrow.X_valid, data.X_valid[:, :1000])
-    np.testing.assert_array_equal(narrow.feature_costs, data.feature_costs[:1000])
-    assert narrow.feature_names == data.feature_names[:1000]
-    assert set(narrow.feature_groups.tolist()) == {0}
-    assert narrow.group_costs == {0: data.group_costs[0]}
-    assert narrow.provenance["checksum"] != data.provenance["checksum"]
-    assert data.n_features == 1779
-    plain = haar_columns.haar_only(datasets.load("vj_faces", scale="smoke"))
-    assert (plain.n_features, plain.feature_groups, plain.group_costs) == (2000, None, None)
-    with pytest.raises(ValueError, match="toy has no Haar-like features"):
-        haar_columns.haar_only(datasets.load("toy"))
