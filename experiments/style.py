@@ -128,7 +128,7 @@ LOOKS = {
 }
 """For each algorithm its look; add a line, never re-use one."""
 
-SAVED_DPI = 110
+SAVED_DPI = 100
 """Pixels to the inch of a saved picture."""
 
 _SETTINGS = {
