@@ -218,7 +218,7 @@ METHODS = {
         Method(
             "lightgbm_cegb",
             "LightGBM, its CEGB, per row",
-            other_libraries.lightgbm_cegb,
+            penalised.lightgbm_cegb,
             library="lightgbm",
             knows_groups=False,
             has_tradeoff=True,

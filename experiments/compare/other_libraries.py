@@ -76,16 +76,6 @@ def lightgbm_meter(problem: Problem, draw: Mapping, **options) -> MeteredForest:
     return _with_names(from_lightgbm(model, **problem.prices), problem)
 
 
-def lightgbm_cegb(problem: Problem, draw: Mapping) -> Trained:
-    """Train with LightGBM's penalties per row ("lazy"); its gain has no 1/2, hence the 2."""
-    return lightgbm(
-        problem,
-        draw,
-        cegb_tradeoff=2 * draw["tradeoff"],
-        cegb_penalty_feature_lazy=problem.feature_costs.tolist(),
-    )
-
-
 def lambdarank(problem: Problem, draw: Mapping) -> Trained:
     """Train on the order within queries; how long is chosen on validation queries, as for all."""
     import lightgbm
@@ -103,27 +93,26 @@ def lambdarank(problem: Problem, draw: Mapping) -> Trained:
 
 
 def catboost(problem: Problem, draw: Mapping, **own) -> Trained:
-    """Train CatBoost, whose trees are oblivious."""
+    """Train CatBoost, whose trees are oblivious but where `own` parameters say otherwise."""
     import catboost
 
     options = shape(problem, draw)
-    del options["min_samples_leaf"]  # oblivious trees have none
-    options["depth"] = max(2, round(np.log2(options.pop("max_leaves"))))
-    kind = one_of(problem, catboost.CatBoostClassifier, catboost.CatBoostRegressor)
-    model = kind(
-        iterations=options["n_estimators"],
-        learning_rate=options["learning_rate"],
-        depth=options["depth"],
-        random_seed=draw["seed"],
-        thread_count=1,
-        allow_writing_files=False,
-        verbose=0,
+    given = {
+        "iterations": options["n_estimators"],
+        "learning_rate": options["learning_rate"],
+        "depth": max(2, round(np.log2(options["max_leaves"]))),
+        "random_seed": draw["seed"],
+        "thread_count": 1,
+        "allow_writing_files": False,
+        "verbose": 0,
         **own,
-    )
-    model = _fitted(model, problem, draw)
-    if "penalties_coefficient" in own:
-        options["penalties_coefficient"] = own["penalties_coefficient"]
-    return _metered(from_catboost(model, **problem.prices), problem, draw, options)
+    }
+    kind = one_of(problem, catboost.CatBoostClassifier, catboost.CatBoostRegressor)
+    model = _fitted(kind(**given), problem, draw)
+    shown = ("learning_rate", "depth", "max_leaves", "min_data_in_leaf", "penalties_coefficient")
+    said = {"n_estimators": options["n_estimators"]}
+    said |= {name: given[name] for name in shown if name in given}
+    return _metered(from_catboost(model, **problem.prices), problem, draw, said)
 
 
 def hist_gradient_boosting(problem: Problem, draw: Mapping) -> Trained:

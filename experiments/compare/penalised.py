@@ -1,4 +1,4 @@
-"""Other libraries' own ways to heed prices: CatBoost's penalties, LightGBM's early stop."""
+"""Other libraries' own ways to heed prices: penalties, and LightGBM's early stop."""
 
 from __future__ import annotations
 
@@ -7,34 +7,39 @@ from collections.abc import Mapping
 import numpy as np
 
 from experiments.compare.fitting import named, shape
-from experiments.compare.other_libraries import catboost, lightgbm_meter
+from experiments.compare.other_libraries import catboost, lightgbm, lightgbm_meter
 from experiments.compare.problem import Problem
 from experiments.compare.trained import Exits, Trained
+from experiments.methods import penalties
 
 _MARGINS = np.geomspace(0.05, 20.0, 12)
 _EVERY = (1, 2, 5, 10, 20)
 
 
+def lightgbm_cegb(problem: Problem, draw: Mapping) -> Trained:
+    """Penalise a feature for each row that first needs it ("lazy")."""
+    given = penalties.lightgbm_per_row(draw["tradeoff"], problem.feature_costs)
+    return lightgbm(problem, draw, **given)
+
+
 def catboost_first_use(problem: Problem, draw: Mapping) -> Trained:
     """Penalise a feature once, when the model first uses it; λ is that of all rows together."""
-    return catboost(
-        problem,
-        draw,
-        score_function="L2",
-        first_feature_use_penalties=problem.feature_costs.tolist(),
-        penalties_coefficient=draw["tradeoff"] * len(problem.fit),
-    )
+    classifies = problem.task == "classification"
+    given = draw["tradeoff"], problem.feature_costs, len(problem.fit), classifies
+    return catboost(problem, draw, **penalties.catboost_at_first_use(*given))
 
 
 def catboost_per_object(problem: Problem, draw: Mapping) -> Trained:
-    """Penalise a feature for each row that first needs it."""
-    return catboost(
-        problem,
-        draw,
-        score_function="L2",
-        per_object_feature_penalties=problem.feature_costs.tolist(),
-        penalties_coefficient=draw["tradeoff"],
+    """Penalise a feature for each row that first needs it; no oblivious trees, see penalties."""
+    drawn = shape(problem, draw)
+    given = penalties.catboost_per_object(
+        draw["tradeoff"],
+        problem.feature_costs,
+        drawn["max_leaves"],
+        drawn["min_samples_leaf"],
+        problem.task == "classification",
     )
+    return catboost(problem, draw, **given)
 
 
 def lightgbm_early_stop(problem: Problem, draw: Mapping) -> Trained:

@@ -1,23 +1,6 @@
 """Trains one model of ours or of another library; follows score and metered cost over its rounds.
 
-One λ, the price of Eq. (12), means the same for all: a split on a feature that n rows of the node
-have not paid for yet must bring λ·β·n. Each library is given what that is in the units of its own
-gain, where g and h are the loss's derivatives:
-
-=============================  =====================  ==========================================
-library                        gain of a split        its coefficient for λ
-=============================  =====================  ==========================================
-ours, Eq. (12)                 ½ Δ Σ (Σg)²/Σh         λ
-LightGBM                       Δ Σ (Σg)²/Σh           2 λ
-CatBoost, score function L2    Δ Σ (Σg)²/n            2 λ h, with h = 1 (squared loss), else ¼
-=============================  =====================  ==========================================
-
-CatBoost's usual trees are oblivious: a level's question is put to all rows, so that prices per row
-and per model are one and the same model there. Prices per row are therefore tried with the policy
-``Lossguide``, whose rows part ways, and prices per model (β · training rows) with oblivious trees.
-Neither ever stops because of a price: the cheapest question is asked, however little it brings.
-Of several binary features CatBoost 1.2 prices only the one that is best without prices, so that a
-free one behind an expensive one is not found (ran; Covertype has 44 binary columns).
+One λ means the same for all: :mod:`experiments.methods.penalties`.
 """
 
 from __future__ import annotations
@@ -36,12 +19,9 @@ from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.interop import from_catboost, from_lightgbm, from_scikit_learn
 from experiments.cegb_2017.cells.measure import measured, score, speaking_queries
 from experiments.cell import Cell
-
-LARGEST_LOGISTIC_HESSIAN = 0.25
-"""h = p(1 - p) at p = ½."""
+from experiments.methods import penalties
 
 _BLOCK_ROWS = 2048  # rows followed at a time: they stay in the processor's cache from tree to tree
-_DEEPEST = 16  # CatBoost's own limit on the depth of its trees
 
 
 def trace(cell: Cell, dataset) -> list[dict]:
@@ -131,10 +111,7 @@ def _ours(cell: Cell, dataset, y):
 
 
 def lightgbm_parameters(cell: Cell, dataset) -> dict:
-    """Return LightGBM's parameters; penalties per row ("lazy") only, the coupled ones are wrong.
-
-    See ``benchmarks/lightgbm_cegb_defect.py``.
-    """
+    """Return LightGBM's parameters."""
     params = cell.params
     parameters = {
         "objective": _loss(dataset, ("regression", "binary", "multiclass")),
@@ -150,8 +127,7 @@ def lightgbm_parameters(cell: Cell, dataset) -> dict:
     if dataset.task == "multiclass":
         parameters["num_class"] = len(np.unique(dataset.y_train))
     if cell.algorithm == "lightgbm_cegb":
-        parameters["cegb_tradeoff"] = 2 * params["tradeoff"]
-        parameters["cegb_penalty_feature_lazy"] = dataset.feature_costs.tolist()
+        parameters |= penalties.lightgbm_per_row(params["tradeoff"], dataset.feature_costs)
     return parameters
 
 
@@ -179,23 +155,15 @@ def catboost_parameters(cell: Cell, dataset) -> dict:
     }
     if cell.algorithm == "catboost":
         return parameters
-    hessian = 1.0 if dataset.task == "ranking" else LARGEST_LOGISTIC_HESSIAN
-    parameters |= {
-        "score_function": "L2",
-        "penalties_coefficient": 2 * tried["tradeoff"] * hessian,
-    }
+    given = tried["tradeoff"], dataset.feature_costs
+    classifies = dataset.task != "ranking"
     if cell.algorithm == "catboost_first_use":
-        prices = dataset.feature_costs * len(dataset.X_train)
-        return parameters | {"first_feature_use_penalties": prices.tolist()}
+        n_rows = len(dataset.X_train)
+        return parameters | penalties.catboost_at_first_use(*given, n_rows, classifies)
     if cell.algorithm != "catboost_per_object":
         raise ValueError(f"Unknown method {cell.algorithm!r}.")
-    return parameters | {
-        "per_object_feature_penalties": dataset.feature_costs.tolist(),
-        "grow_policy": "Lossguide",
-        "depth": _DEEPEST,
-        "max_leaves": tried["max_leaves"],
-        "min_data_in_leaf": tried["min_samples_leaf"],
-    }
+    shape = tried["max_leaves"], tried["min_samples_leaf"]
+    return parameters | penalties.catboost_per_object(*given, *shape, classifies)
 
 
 def _catboost(cell: Cell, dataset, y):
