@@ -82,6 +82,7 @@ check: setup
 lint: setup
 	"$(PY)" -m ruff check .
 	"$(PY)" -m ruff format --check .
+	"$(PY)" -c "from importlinter.cli import lint_imports_command; lint_imports_command()"
 
 # The pages of everything that is published, and of asv's history.
 report: setup

@@ -28,7 +28,7 @@ def recipe(heading: str) -> Recipe:
     blocks, seen, path = {"python": [], "diff": []}, 0, ""
     for block in re.finditer(r"```(python|diff)\n(.*?)```", section, re.DOTALL):
         folders = "algorithms|benchmarks|datasets|experiments|reference|tests"
-        path_of_one = rf"`((?:{folders})/[\w/]+\.(?:py|md)|reference/)`"
+        path_of_one = rf"`((?:{folders})/[\w/]+\.(?:py|md)|reference/|pyproject\.toml)`"
         named = re.findall(path_of_one, section[seen : block.start()])
         path = named[-1] if named else path
         blocks[block[1]].append((path, block[2]))
