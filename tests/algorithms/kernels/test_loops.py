@@ -99,6 +99,7 @@ def test_the_example_of_the_cluster_runs_again_and_again(local_first, tmp_path):
 THREADS = "from algorithms.kernels.decorators import threads\nwith threads(2, 10**6): pass\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -142,6 +143,7 @@ def test_nothing_is_said_where_one_thread_is_enough(as_if_forked, recwarn):
     assert not recwarn.list
 
 
+@pytest.mark.slow
 @NEEDS_FORK
 def test_the_child_of_a_process_that_fitted():
     """It predicts, bills and fits as its parent, in all sizes, and is not ended."""
@@ -160,6 +162,7 @@ def test_the_children_of_all_estimators():
     assert done.stdout.splitlines() == ["parent", "child: equal"]
 
 
+@pytest.mark.slow
 @NEEDS_FORK
 def test_a_fork_while_a_thread_of_the_parent_computes():
     """The lock that it holds is nobody's in the child."""

@@ -42,6 +42,7 @@ def until(what, seconds):
     return False
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGKILL")
 def test_a_killed_driver_takes_its_workers_along(tmp_path):
     started = tmp_path / "started"

@@ -329,6 +329,7 @@ def meta_of(kind="real"):
     return {"scale": "laptop", "seeds": [0, 1, 2], "data": data}
 
 
+@pytest.mark.slow
 def test_picture_shows_every_method_and_repeats():
     pictures = []
     for _ in range(2):

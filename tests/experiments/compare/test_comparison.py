@@ -201,6 +201,7 @@ def test_the_page_begins_with_the_recommendation(classified):
     assert "http" not in text
 
 
+@pytest.mark.slow
 def test_nothing_is_computed_twice(classified, folder):
     outcome, out, first, search = classified
     each = 2 + 3 * plan.n_further(search, 3)

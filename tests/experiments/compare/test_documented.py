@@ -55,6 +55,7 @@ def test_the_readme_and_a_method_of_ones_own(here, capsys):
     assert (here / "comparison" / "picture.png").is_file()
 
 
+@pytest.mark.slow
 def test_the_example_in_scikit_learns_manner(capsys):
     (code,) = blocks("docs/compare.md", "In scikit-learn's manner")
     exec(code, {})

@@ -46,6 +46,7 @@ def grouped(tmp_path_factory):
 # --- what is affordable -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_as_good_as_scikit_learn_on_the_affordable_features(grouped):
     outcome, _ = grouped
     parts = load(str(outcome.prepared.path)).parts
@@ -313,6 +314,7 @@ def test_a_method_of_the_suite_must_not_fail(small, tmp_path, monkeypatch):
     assert "CEGB" in (tmp_path / "README.txt").read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not limited.POSSIBLE, reason="the system ends no process")
 def test_a_crash_loses_its_trial_and_not_the_run(small, tmp_path):
     own = "tests.experiments.compare.own_methods:Crashing"

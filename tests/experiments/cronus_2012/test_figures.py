@@ -175,6 +175,7 @@ def test_all_methods_have_as_many_threshold_settings_and_overnight_as_many_model
     assert trained == [12, 12, 12]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda f: f.ARTEFACT.id)
 def test_pictures_are_the_same_bytes_and_name_the_data(figure):
     artefact = figure.ARTEFACT

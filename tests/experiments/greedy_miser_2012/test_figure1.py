@@ -377,6 +377,7 @@ def test_cronus_has_the_cells_of_its_own_figure(scale):
         assert panel.dataset == cell.dataset
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("figure", "rows"), [(figure1, made_up()), (figure2, usage_rows())])
 def test_pictures_are_the_same_bytes_and_name_the_data(figure, rows):
     pictures = []

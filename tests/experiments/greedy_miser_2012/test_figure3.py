@@ -121,6 +121,7 @@ def made_up():
     return pd.DataFrame(rows)
 
 
+@pytest.mark.slow
 def test_primary_claims_need_no_other_cells_than_they_want(dataset):
     """Effects of the rows of wanted cells are those of all rows."""
     parts = [p for one in PRIMARIES for p in one.parts if p.artefact == "miser-figure3"]

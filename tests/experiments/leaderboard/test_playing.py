@@ -244,6 +244,7 @@ def load_two(name):
     return 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not limited.POSSIBLE, reason="the system ends no process")
 def test_a_trial_that_crashes_or_needs_too_long_is_lost_and_nothing_else():
     def run(function):

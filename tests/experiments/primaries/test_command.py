@@ -136,6 +136,7 @@ def test_kept_repetitions_are_gone_on_from(three, five, tmp_path):
     assert storing.measured(tmp_path, ["toy-figure2"])["toy-figure2"]["nearby", "overnight"] > 0
 
 
+@pytest.mark.slow
 def test_all_are_run_again_where_the_first_has_other_bits(three, five, tmp_path):
     """What sources or libraries changed since then must not be mixed."""
     three(other_bits)

@@ -18,12 +18,10 @@ from experiments.primaries.declared import (
     Part,
     Primary,
     check_declared,
-    discover,
     every,
 )
 from experiments.primaries.judging import as_row, judge, outlook, table
-from experiments.publishing.output import DamagedResults, read_expected, read_published
-from experiments.running.provenance import ROOT
+from experiments.publishing.output import DamagedResults
 
 
 def effects_of(name):
@@ -220,43 +218,6 @@ def test_a_table_has_a_line_for_each_claim():
 def test_declarations_that_cannot_be_judged_are_refused(wrong):
     with pytest.raises(ValueError, match=r"claims|needs|Looks"):
         check_declared(wrong)
-
-
-DECLARED = discover()
-
-
-NO_PILOT = ("miser-scale",)
-"""Not published yet, and its set has no synthetic form that smoke scale could train on."""
-
-
-def pilot(artefact: str) -> tuple[pd.DataFrame, set[str]]:
-    """Rows of an artefact and the sets in them: published ones, or else those of smoke scale.
-
-    Published rows may be from before a column that a declared effect reads.
-    """
-    rows = read_expected(ROOT / "results" / "expected" / f"{artefact}.csv")
-    published = read_published(ROOT / "results" / artefact)
-    if published is not None and set(rows.columns) <= set(published[0].columns):
-        return published[0], set(published[1]["data"])
-    return rows, set(rows["dataset"])
-
-
-@pytest.mark.parametrize("paper", DECLARED)
-def test_declared_effects_are_there_in_rows_of_a_pilot(paper):
-    """A value for each repetition, or for each query of each."""
-    for one in DECLARED[paper]:
-        assert one.id.startswith(f"{paper}-")
-        found = 0
-        for part in one.parts:
-            rows, there = pilot(part.artefact)
-            if part.dataset not in there:
-                continue
-            n = rows.loc[rows["dataset"] == part.dataset, "seed"].nunique()
-            effects = part.effects(rows)
-            assert len(effects) == n > 0
-            assert np.isfinite(effects).all()
-            found += 1
-        assert found or {part.artefact for part in one.parts} <= set(NO_PILOT), one.id
 
 
 def test_effects_of_queries_are_crossed_with_repetitions():

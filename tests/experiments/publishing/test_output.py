@@ -119,6 +119,7 @@ def test_damaged_results_change_nothing(published, capsys, command, name, damage
     assert {path.name: path.read_bytes() for path in folder.iterdir()} == before
 
 
+@pytest.mark.slow
 def test_large_tables_are_published_compressed(tmp_path, monkeypatch, capsys):
     """They are the same rows, read, drawn and linked; a smaller run takes their place plainly."""
     house = suite(tmp_path, make_toy())
@@ -223,6 +224,7 @@ def test_missing_library_among_others_is_left_out_loudly(needy, command, capsys)
     assert list(runs.rglob("toy-figure2"))
 
 
+@pytest.mark.slow
 def test_required_libraries_are_part_of_the_key(tmp_path, capsys):
     """Another version of a peer computes anew; the toy stands for it with a library we have."""
     plain = make_toy(sets=("nearby",))

@@ -248,6 +248,7 @@ def test_every_paper_has_a_line_and_at_most_twelve_claims(boards):
     )
 
 
+@pytest.mark.slow
 def test_the_published_table_is_that_of_the_rows(tmp_path):
     """``primary_claims.csv`` is what the rows in ``results/primary`` say now."""
     results = ROOT / "results"

@@ -227,6 +227,7 @@ def die(cell, dataset):
     os._exit(1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_dying_worker_fails_the_run_and_names_the_cell(tmp_path, capfd, elsewhere):
     toy = toy_artefact.with_run_cell(make_toy(sets=("nearby",), n_seeds=1, n_steps=1), die)
@@ -250,6 +251,7 @@ def threads_of_worker(cell, dataset):
     return [{"step": cell.params["step"], "part": 0, "score": score}]
 
 
+@pytest.mark.slow
 def test_workers_run_one_thread(tmp_path):
     toy = toy_artefact.with_run_cell(make_toy(sets=("nearby",), n_seeds=1), threads_of_worker)
     assert main(["reproduce", "all", "--jobs", "1", "--quiet"], suite(tmp_path, toy)) == 0
