@@ -8,7 +8,6 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-import jinja2
 import pandas as pd
 from markupsafe import Markup
 from matplotlib.figure import Figure
@@ -18,6 +17,9 @@ from experiments.leaderboard import answers, pictures, ratings
 from experiments.leaderboard.judging import CONSTANT
 from experiments.leaderboard.labels import UNITS, label_of
 from experiments.leaderboard.problems import METRICS
+from experiments.publishing.report.papers import FACES
+from experiments.publishing.report.site import Linked, site
+from experiments.registry import short_name
 from experiments.style import house_style, picture_bytes
 
 _SALT = "leaderboard"
@@ -82,16 +84,14 @@ def rendered(folder: Path) -> str:
     scores, table = tables["scores"], ratings.areas(tables["scores"])
     order = tables["ranking"]["method"].tolist()
     critical = ratings.critical(table)
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).resolve().parent),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    own = Path(__file__).resolve().parent
+    papers = [Linked(f"{short_name(paper)}.html", name) for paper, (name, _) in FACES.items()]
+    environment = site(papers, own)
+    environment.globals["has_leaderboard"] = True
     environment.filters["label"] = label_of
     counted = pairs(table)
     return environment.get_template("page.html").render(
+        script=Markup((own / "filter.js").read_text(encoding="utf-8")),
         meta=meta,
         ranking=tables["ranking"].to_dict("records"),
         critical=critical,

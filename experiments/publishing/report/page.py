@@ -24,10 +24,10 @@ from experiments.primaries.confirming import Declared
 from experiments.publishing import scoreboard
 from experiments.publishing.report import content, glossary, intervals, notes
 from experiments.publishing.report.papers import Paper, gather
+from experiments.publishing.report.site import FOLDER, site
 from experiments.registry import PAPERS
 from experiments.running.provenance import ROOT
 
-_FOLDER = Path(__file__).resolve().parent
 _PAPERS_FOLDER = ROOT / "experiments"
 _DOCS = ROOT / "docs"
 
@@ -113,17 +113,8 @@ def build(
 
 
 def _environment(papers: Sequence[Paper]) -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_FOLDER / "templates"),
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        keep_trailing_newline=True,
-    )
+    environment = site(papers)
     environment.globals |= {
-        "style": Markup((_FOLDER / "style.css").read_text(encoding="utf-8")),
-        "papers": papers,
         "anchor": lambda line: f"primary-{line.claim}",
         "drawn": intervals.drawn,
     }
@@ -145,7 +136,7 @@ def _document(name: str, prefix: str) -> Markup:
 
 
 def _render(environment: jinja2.Environment, template: str, **values: object) -> str:
-    scripts = [(_FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS[template]]
+    scripts = [(FOLDER / name).read_text(encoding="utf-8") for name in SCRIPTS[template]]
     page = environment.get_template(template).render(script=Markup("".join(scripts)), **values)
     return page if template == "glossary.html" else glossary.marked(page, glossary.read())
 
