@@ -75,7 +75,6 @@ def test_elo_and_mean_ranks(area):
     np.testing.assert_allclose(ranking.loc[methods, "elo"], expected, atol=0.6)
 
 
-@pytest.mark.slow
 @published
 def test_the_page_is_that_of_the_files():
     text = (ROOT / "results" / "leaderboard.html").read_text(encoding="utf-8")
