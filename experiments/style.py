@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import matplotlib
 import numpy as np
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection, PathCollection, PolyCollection
 from matplotlib.colors import to_rgb
@@ -200,6 +201,32 @@ def draw_curve(
         label=label or look.label,
     )
     draw_band(ax, look.colour, x, low, high, most=most)
+    drawn = ax.get_figure(root=True).__dict__.setdefault("curves", [])
+    drawn.append((ax, label or look.label, x, y, low, high))
+
+
+_OF_A_CURVE = ("x", "y", "low", "high")
+
+
+def drawn_curves(figure: Figure) -> pd.DataFrame:
+    """Return what :func:`draw_curve` drew in a figure: for each point its interval."""
+    frames = [
+        pd.DataFrame(
+            {
+                "panel": ax.get_label(),
+                "curve": " ".join(label.split()),
+                **{name: np.atleast_1d(v) for name, v in zip(_OF_A_CURVE, values, strict=True)},
+            }
+        )
+        for ax, label, *values in getattr(figure, "curves", [])
+    ]
+    if not frames:
+        return pd.DataFrame()
+    return pd.concat(frames, ignore_index=True).map(_four_digits)
+
+
+def _four_digits(value: object) -> object:
+    return float(f"{value:.4g}") if isinstance(value, float) else value
 
 
 def interrupted(ax: Axes, colour, x, y, before: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -19,7 +19,7 @@ from experiments.publishing.orders import order_tables
 from experiments.publishing.tables import content_of, csv_bytes, path_of, read_rows, write_table
 from experiments.running import provenance
 from experiments.running.run import Result
-from experiments.style import house_style, not_recomputed, picture_bytes
+from experiments.style import drawn_curves, house_style, not_recomputed, picture_bytes
 
 PICTURES = ("svg", "png")
 """Formats in which figures are published."""
@@ -140,8 +140,9 @@ def draw(
     meta: Mapping[str, Any],
     kinds: Sequence[str] = PICTURES,
 ) -> None:
-    """Render rows into ``figure.svg`` and ``figure.png``, or ``table.md``."""
+    """Render rows into a figure, with its curves as ``curves.csv``, or into ``table.md``."""
     drawn = rendered(artefact, rows, meta)
+    (folder / "curves.csv").unlink(missing_ok=True)
     if isinstance(drawn, str):
         write_atomically(folder / "table.md", drawn.encode())
         for kind in PICTURES:
@@ -150,6 +151,8 @@ def draw(
     (folder / "table.md").unlink(missing_ok=True)
     for kind in kinds:
         write_atomically(folder / f"figure.{kind}", picture_bytes(drawn, kind, artefact.id))
+    if len(curves := drawn_curves(drawn)):
+        write_atomically(folder / "curves.csv", csv_bytes(curves))
 
 
 def read_published(folder: Path) -> tuple[pd.DataFrame, dict] | None:
@@ -283,7 +286,7 @@ def publish(
     write_table(target, "rows.csv", rows)
     write_table(target, "timings.csv", (run_folder / "timings.csv").read_bytes())
     (target / "figure.svg").unlink(missing_ok=True)  # of a run; results have the one picture
-    names = ["meta.json", "table.md", "figure.png"]
+    names = ["meta.json", "table.md", "figure.png", "curves.csv"]
     for name in names:
         shown = artefact.committed_picture or not name.startswith("figure.")
         if shown and (run_folder / name).exists():

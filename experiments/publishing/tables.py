@@ -16,7 +16,7 @@ import pandas as pd
 
 from datasets.sources.storage import write_atomically
 
-LARGEST = 10**6
+LARGEST = 500_000
 """Bytes of a table that is published as it is."""
 
 PACKED = ".xz"

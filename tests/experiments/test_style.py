@@ -7,7 +7,9 @@ from matplotlib.figure import Figure
 
 from experiments.style import (
     FARTHEST,
+    LOOKS,
     draw_curve,
+    drawn_curves,
     frame,
     house_style,
     log_cost_axis,
@@ -150,3 +152,21 @@ def test_a_title_that_is_cut_is_found(figure):
     figure.suptitle("far too long for this figure " * 5)
     picture_bytes(figure, "svg", "style")
     assert [line[:17] for line in unreadable(figure)] == ["leaves the figure"]
+
+
+def test_curves_are_given_as_numbers():
+    """With the name of the panel, which is set after them, in the order of drawing."""
+    figure = Figure()
+    one, other = figure.subplots(1, 2)
+    draw_curve(one, "cegb", [1.0, 10.0], [0.12345, 0.5], [0.1, 0.4], [0.2, 0.6], label="deep\nones")
+    draw_curve(other, "gbrt", [10.0], [0.5], [0.3], [0.7])
+    one.set_label("a")
+    other.set_label("b")
+    found = drawn_curves(figure)
+    assert found.to_dict("split")["data"] == [
+        ["a", "deep ones", 1.0, 0.1234, 0.1, 0.2],
+        ["a", "deep ones", 10.0, 0.5, 0.4, 0.6],
+        ["b", LOOKS["gbrt"].label, 10.0, 0.5, 0.3, 0.7],
+    ]
+    assert list(found.columns) == ["panel", "curve", "x", "y", "low", "high"]
+    assert drawn_curves(Figure()).empty

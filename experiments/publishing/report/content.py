@@ -18,7 +18,7 @@ from experiments.publishing.report import notes
 from experiments.publishing.tables import path_of
 from experiments.style import SAVED_DPI
 
-_LINKED = ("rows.csv", "timings.csv", "meta.json", "figure.png")
+_LINKED = ("rows.csv", "curves.csv", "timings.csv", "meta.json", "figure.png")
 _PAGE_DPI = 96
 
 

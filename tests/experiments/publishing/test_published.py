@@ -2,11 +2,13 @@
 
 import functools
 
+import pandas as pd
 import pytest
 
 from experiments.publishing import output
 from experiments.registry import discover
 from experiments.running.provenance import ROOT
+from experiments.style import drawn_curves
 
 RESULTS = ROOT / "results"
 ARTEFACTS = discover()
@@ -34,3 +36,13 @@ def test_meta_says_what_the_artefact_says(artefact):
     _, meta = published(artefact.id)
     for name, value in output.provenance.describe_artefact(artefact).items():
         assert meta[name] == value, MEND
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("artefact", PUBLISHED, ids=lambda a: a.id)
+def test_curves_are_those_of_the_picture(artefact):
+    drawn, path = output.rendered(artefact, *published(artefact.id)), RESULTS / artefact.id
+    curves = pd.DataFrame() if isinstance(drawn, str) else drawn_curves(drawn)
+    assert (path / "curves.csv").exists() == bool(len(curves)), MEND
+    if len(curves):
+        assert output.csv_bytes(curves) == (path / "curves.csv").read_bytes(), MEND
