@@ -158,7 +158,7 @@ def test_curves_are_given_as_numbers():
     """With the name of the panel, which is set after them, in the order of drawing."""
     figure = Figure()
     one, other = figure.subplots(1, 2)
-    draw_curve(one, "cegb", [1.0, 10.0], [0.12345, 0.5], [0.1, 0.4], [0.2, 0.6], label="deep\nones")
+    draw_curve(one, "cegb", [1.0, 10.0], [0.12343, 0.5], [0.1, 0.4], [0.2, 0.6], label="deep\nones")
     draw_curve(other, "gbrt", [10.0], [0.5], [0.3], [0.7])
     one.set_label("a")
     other.set_label("b")
