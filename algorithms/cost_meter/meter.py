@@ -80,9 +80,10 @@ class Metered:
     """The cost meter's half of an estimator; a mixin."""
 
     def _walk(self, X, prices: costs.GridPrices, ends: Sequence[int] | None = None):
-        """Yield (what is paid for as bits, cost in grid steps, evaluations) after so many rounds.
+        """Yield (what is paid for as bits, cost in grid steps, evaluations) after so many learners.
 
-        Each has a row of X in its first dimension. `ends` ascend; None: once, after all rounds.
+        Each has a row of X in its first dimension. `ends` count base classifiers, trees or stumps,
+        and ascend; None: once, after all.
         """
         raise NotImplementedError
 
