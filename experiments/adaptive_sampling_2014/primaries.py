@@ -44,19 +44,6 @@ from experiments.adaptive_sampling_2014.show.simulations import (
 from experiments.data_kinds import NAME
 from experiments.primaries.declared import Part, Primary
 
-SMALLEST_EFFECT_ON_LOSS = 0.01
-"""Smallest difference of log10 losses of interest: the last digit of the paper's tables."""
-
-
-def no_advantage(table: pd.DataFrame) -> np.ndarray:
-    """Return how far the best that samples examples stays below the lead that counts, per seed."""
-    sampling, others = group(MAS, LAMINATING), group(BASELINE, TASTING)
-    if missing(table, KEYS):
-        return np.empty(0)
-    gained = lead(table, [best_of(table, sampling)], [best_of(table, others)])
-    return 2 * SMALLEST_EFFECT_ON_LOSS - gained
-
-
 TWICE = 0.30103
 """Decades by which the best Q must be larger for the larger variance: twice as many."""
 
@@ -163,7 +150,10 @@ def _beaten(name: str) -> Primary:
 
 def _kept_below(table: pd.DataFrame) -> np.ndarray:
     """Return the lead, sign changed, of the best that samples examples over the best other."""
-    return no_advantage(table) - 2 * SMALLEST_EFFECT_ON_LOSS
+    if missing(table, KEYS):
+        return np.empty(0)
+    sampling, others = group(MAS, LAMINATING), group(BASELINE, TASTING)
+    return -lead(table, [best_of(table, sampling)], [best_of(table, others)])
 
 
 def _mean_of(rows: pd.DataFrame, *, effect: Callable, values: tuple[int, ...]) -> np.ndarray:
