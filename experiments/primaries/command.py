@@ -28,6 +28,7 @@ def decide(
     names: Sequence[str],
     options: RunOptions,
     dry_run: bool,
+    readings: bool = False,
     echo: Callable[[str], None] = click.echo,
 ) -> None:
     """Run the next look of each undecided claim, then judge and write the table.
@@ -43,6 +44,8 @@ def decide(
         Its scale gives way to the one that each artefact's parts declare.
     dry_run : bool
         Say what would be run, and run nothing.
+    readings : bool
+        Run what readings of the claims lack, in place of next looks.
     echo : callable
         Takes each line.
     """
@@ -54,7 +57,7 @@ def decide(
     for judged in found:
         echo(sentence(judged))
     kept = storing.repetitions(runs)
-    wanted = _wanted(found, kept, names)
+    wanted = _lacking(found, kept) if readings else _wanted(found, kept, names)
     total = 0.0
     with Workers(options.jobs, options.scheduler) as workers:
         for artefact in (a for a in suite.registry.artefacts if a.id in wanted):
@@ -134,12 +137,26 @@ def _wanted(
         if judged.hopeless and judged.primary.id not in names:
             continue
         for part in judged.primary.parts:
-            if kept.get((part.artefact, part.dataset, part.scale), 0) >= judged.next.n:
-                continue
-            sets = wanted.setdefault(part.artefact, {})
-            key = (part.dataset, part.scale, part.wants)
-            sets[key] = max(sets.get(key, 0), judged.next.n)
+            _want(wanted, kept, part, judged.next.n)
     return wanted
+
+
+def _lacking(
+    found: Sequence[Judged], kept: Mapping[tuple[str, str, str], int]
+) -> dict[str, dict[tuple[str, str, Wants], int]]:
+    """Return in the shape of :func:`_wanted` what readings of the claims lack."""
+    wanted: dict[str, dict[tuple[str, str, Wants], int]] = {}
+    for reading in (reading for judged in found for reading in judged.primary.readings):
+        for part in reading.parts:
+            _want(wanted, kept, part, reading.n)
+    return wanted
+
+
+def _want(wanted: dict, kept: Mapping, part: Part, n: int) -> None:
+    if kept.get((part.artefact, part.dataset, part.scale), 0) < n:
+        sets = wanted.setdefault(part.artefact, {})
+        key = (part.dataset, part.scale, part.wants)
+        sets[key] = max(sets.get(key, 0), n)
 
 
 def _run(
@@ -172,12 +189,14 @@ def _run(
 @click.command("decide")
 @click.argument("names", nargs=-1, metavar="[CLAIM...]")
 @click.option("--dry-run", is_flag=True, help="Run nothing; say what would be, and the minutes.")
+@click.option("--readings", is_flag=True, help="Run what readings of the claims lack instead.")
 @run_options
 @click.pass_obj
 def decide_command(
     suite: Suite,
     names: Sequence[str],
     dry_run: bool,
+    readings: bool,
     jobs: int | None,
     scheduler: str | None,
     out: Path | None,
@@ -205,7 +224,8 @@ def decide_command(
         quiet=quiet,
         command=provenance.command_line(["decide", *names]),
     )
-    decide(replace(suite, results=out or suite.results), declared, names, options, dry_run)
+    suite = replace(suite, results=out or suite.results)
+    decide(suite, declared, names, options, dry_run, readings)
 
 
 @click.command()

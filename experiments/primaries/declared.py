@@ -24,6 +24,9 @@ five, so that folds come in whole divisions."""
 LOOKS = (10, 20, 40)
 """Repetitions at which a claim is judged, unless it says otherwise."""
 
+MOST_READINGS = 3
+"""Readings of a claim at most."""
+
 MOST_CLAIMS = 12
 """Primary claims of a paper at most."""
 
@@ -54,6 +57,18 @@ class Part:
 
 
 @dataclass(frozen=True)
+class Reading:
+    """What another honest reader may have taken, where the paper leaves a choice open."""
+
+    name: str  # In a few words
+    reason: str  # Why a reader may take it
+    parts: tuple[Part, ...]  # The claim's sets, those changed that the choice is about
+    n: int = 10  # Repetitions of each set at which it is judged
+    # Whether a result of it was known when it was declared: it is then exploratory, marked †
+    seen: bool = False
+
+
+@dataclass(frozen=True)
 class Primary:
     """One sentence that a paper itself puts forward."""
 
@@ -72,6 +87,7 @@ class Primary:
     # The same effect of the numbers that the paper prints, NaN where it prints none. Where it is
     # not above 0 the paper's own table denies its sentence, whatever our rows say
     paper_effect: float = math.nan
+    readings: tuple[Reading, ...] = ()  # At most three
 
 
 def check_declared(primaries: tuple[Primary, ...]) -> None:
@@ -83,11 +99,20 @@ def check_declared(primaries: tuple[Primary, ...]) -> None:
         sets = [(part.artefact, part.dataset) for part in one.parts]
         if not sets or not one.delta > 0 or one.kind not in RULES or not one.reason:
             raise ValueError(f"{one.id} needs sets, δ > 0 with its reason, and a known kind.")
+        given = all(reading.parts and reading.reason for reading in one.readings)
+        if len(one.readings) > MOST_READINGS or not given:
+            raise ValueError(f"{one.id}: at most {MOST_READINGS} readings, with sets and reasons.")
         looks(one.looks, len(primaries))
-    asked = {(part.artefact, part.scale, part.wants) for one in primaries for part in one.parts}
+    parts = [part for one in primaries for part in every_part(one)]
+    asked = {(part.artefact, part.scale, part.wants) for part in parts}
     counted = Counter(artefact for artefact, *_ in asked)
     if several := sorted(name for name, n in counted.items() if n > 1):
         raise ValueError(f"Several scales or kinds of cells are asked of {several}.")
+
+
+def every_part(one: Primary) -> list[Part]:
+    """Return what a claim and its readings are measured by."""
+    return [*one.parts, *(part for reading in one.readings for part in reading.parts)]
 
 
 def discover() -> dict[str, tuple[Primary, ...]]:

@@ -15,6 +15,7 @@ from experiments.cronus_2012.cells.rows import model_row, stage_row
 from experiments.cronus_2012.registered import ARTEFACTS
 from experiments.cronus_2012.show import comparison
 from experiments.cronus_2012.show.panels import PANELS, REJECTIONS, make_cell
+from experiments.primaries.declared import FIRST_SEED
 from experiments.style import LOOKS, house_style, picture_bytes
 from tests.experiments.pictures import unreadable
 
@@ -147,10 +148,12 @@ def test_cells_of_each_scale():
         cells = figure2.make_cells(scale, range(5))
         for panel in PANELS:
             mine = [cell for cell in cells if cell.dataset == panel.dataset]
-            overnight = 1 if panel.licensed else 5
+            overnight = 0 if panel.judged else 1 if panel.licensed else 5
             wanted = panel.at_laptop if scale == "laptop" else overnight
             assert len({cell.seed for cell in mine}) == wanted
             assert {cell.algorithm for cell in mine} == (set(panel.families) if wanted else set())
+    fresh = figure2.make_cells("overnight", range(FIRST_SEED, FIRST_SEED + 1))
+    assert {"cbcl", "cbcl_divided"} <= {cell.dataset for cell in fresh}  # that claims ask for
     paper = figure2.make_cells("paper", range(1))
     assert {cell.params["trees"]["n_estimators"] for cell in paper} == {5000}
     steps = next(cell.params["steps"] for cell in paper if cell.algorithm == "cronus")
