@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -153,6 +154,18 @@ def scores_at_shared_budgets(
     return found
 
 
+_ANY = np.array([np.inf])
+"""The budget of whatever costs."""
+
+
+class Saving(NamedTuple):
+    """What one method saves beside another where it validates as well, for each seed."""
+
+    saved: np.ndarray  # In decades of cost on the test set; 0 where no model validates as well
+    lost: np.ndarray  # Test score of the other's best less its own
+    none: np.ndarray  # Whether no model validates as well
+
+
 def saving_by_validation(
     rows: pd.DataFrame,
     panel: str,
@@ -160,29 +173,37 @@ def saving_by_validation(
     worse: str,
     margin: float = 0.0,
     accounting: str = "",
-) -> tuple[np.ndarray, np.ndarray]:
+) -> Saving:
     """How much less `better` costs where it validates as well, and what the test set says of it.
 
     Of `worse` the model with the best validation score, of `better` the cheapest that validates
-    no worse than that by more than a margin; if none does, its own best. The test set chooses
-    nothing, so that neither number rests on its noise. Models that cost nothing are left out.
+    no worse than that by more than a margin. If none does there is nothing to save, and the loss is
+    that at equal cost: of its models that cost no more the one that validates best. The test set
+    chooses nothing, so that neither number rests on its noise. Models that cost nothing are left
+    out.
     """
-    there = rows[(rows["panel"] == panel) & (rows[f"valid_cost{accounting}"] > 0)]
-    pools = [there[there["algorithm"] == method] for method in (better, worse)]
-    if any(pool.empty for pool in pools):
-        return np.empty(0), np.empty(0)
-    ends = pools[1].sort_values(
-        ["valid_score", f"valid_cost{accounting}"], ascending=[False, True], kind="stable"
-    )
-    end = ends.groupby("seed").first()
-    own = pools[0].sort_values(
-        [f"valid_cost{accounting}", "valid_score"], ascending=[True, False], kind="stable"
-    )
-    seed = own["seed"]
-    target = np.minimum(
-        seed.map(end["valid_score"]) - margin, seed.map(own.groupby("seed")["valid_score"].max())
-    )
-    chosen = own[own["valid_score"] >= target].groupby("seed").first()
-    cost = f"test_cost{accounting}"
-    saved = np.log10(end[cost] / chosen[cost])
-    return saved.to_numpy(), (end["test_score"] - chosen["test_score"]).to_numpy()
+    cost = f"valid_cost{accounting}"
+    there = rows[(rows["panel"] == panel) & (rows[cost] > 0) & rows["valid_score"].notna()]
+    pools = [
+        dict(iter(there[there["algorithm"] == one].groupby("seed"))) for one in (better, worse)
+    ]
+    found = [
+        _saving(pools[0][seed], end.iloc[choose(end, _ANY, accounting)[0]], margin, accounting)
+        for seed, end in pools[1].items()
+        if seed in pools[0]
+    ]
+    return Saving(*(np.array([one[i] for one in found]) for i in range(3)))
+
+
+def _saving(own: pd.DataFrame, end: pd.Series, margin: float, accounting: str) -> tuple:
+    """Return what :class:`Saving` has, of one seed."""
+    cost = f"valid_cost{accounting}"
+    good = own[own["valid_score"] >= end["valid_score"] - margin]
+    within = own[own[cost] <= end[cost]] if good.empty else good
+    order = [cost, "valid_score"] if len(good) else ["valid_score", cost]
+    ascending = [True, False] if len(good) else [False, True]
+    pool = own if within.empty else within
+    chosen = pool.sort_values(order, ascending=ascending, kind="stable").iloc[0]
+    billed = f"test_cost{accounting}"
+    saved = 0.0 if good.empty else float(np.log10(end[billed] / chosen[billed]))
+    return saved, end["test_score"] - chosen["test_score"], good.empty

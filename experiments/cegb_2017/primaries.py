@@ -9,6 +9,7 @@ relevant document among five for one query in ten; 0.005 of accuracy is one row 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -29,7 +30,12 @@ from experiments.primaries.declared import Part, Primary
 
 def saved(rows: pd.DataFrame, panel: str) -> np.ndarray:
     """Return by how many decades deep CEGB is cheaper, where validation says that it is as good."""
-    return saving_by_validation(rows, panel, "cegb", "greedy_miser")[0]
+    return saving_by_validation(rows, panel, "cegb", "greedy_miser").saved
+
+
+def none_as_good(rows: pd.DataFrame, panel: str) -> np.ndarray:
+    """Return whether no deep CEGB validates as well, by seed."""
+    return saving_by_validation(rows, panel, "cegb", "greedy_miser").none
 
 
 _FIGURE_2, _FIGURE_3 = "cegb-figure2", "cegb-figure3"
@@ -49,6 +55,13 @@ def _parts(artefact: str, panels: dict[str, str], effect: Callable, **given) -> 
     )
 
 
+def _savings(panels: dict[str, str]) -> tuple[Part, ...]:
+    return tuple(
+        replace(part, none=partial(none_as_good, panel=panel))
+        for part, panel in zip(_parts(_FIGURE_2, panels, saved), panels, strict=True)
+    )
+
+
 def _lead(panels: dict[str, str], method: str) -> tuple[Part, ...]:
     return _parts(_FIGURE_2, panels, advantage, better=method, worse="greedy_miser")
 
@@ -57,6 +70,8 @@ def _score_kept(rows: pd.DataFrame, panel: str, tradeoff: float) -> np.ndarray:
     return -score_lost(rows, panel, tradeoff)
 
 
+_DOCUMENTS = ("ranking",)
+_MUCH_LOWER = 'section 5, Fig. 2a: "learns a predictor with better accuracy at a much lower cost"'
 _BEST_FIRST = {"better": "cegb", "worse": "cegb_breadth_first"}
 
 PRIMARIES = (
@@ -77,15 +92,18 @@ PRIMARIES = (
         0.005,
         _ONE_IN_200,
         _lead(_CLASSES, "cegb_shallow"),
+        withdrawn="the paper says it of documents (Figure 2a), not of classes; of documents "
+        "cegb-ranking-shallow asks it",
     ),
     Primary(
         "cegb-ranking",
         f"At equal cost deep CEGB ranks better than Greedy Miser{_THESE}.",
-        'section 5, Fig. 2a, b: "significantly better"',
+        'section 5, Fig. 2a: "gives significantly better results than GreedyMiser"',
         "AP@5",
         0.02,
         _ONE_IN_TEN,
         _lead(_RANKING, "cegb"),
+        said_of=_DOCUMENTS,
     ),
     Primary(
         "cegb-ranking-shallow",
@@ -95,6 +113,11 @@ PRIMARIES = (
         0.02,
         _ONE_IN_TEN,
         _lead(_RANKING, "cegb_shallow"),
+        said_of=_DOCUMENTS,
+        changed="On these data it has no effect; with the variance of folds, as published, that "
+        "was open.",
+        seen=40,
+        fresh=20,
     ),
     Primary(
         "cegb-similar",
@@ -105,6 +128,7 @@ PRIMARIES = (
         _ONE_IN_TEN,
         _parts(_FIGURE_3, _RANKING, _score_kept, tradeoff=LARGE[-1]),
         kind="margin",
+        said_of=_DOCUMENTS,
     ),
     Primary(
         "cegb-cheaper",
@@ -114,6 +138,7 @@ PRIMARIES = (
         HALF_THE_COST,
         _HALF,
         _parts(_FIGURE_3, _RANKING, cost_saved, tradeoff=LARGE[-1]),
+        said_of=_DOCUMENTS,
     ),
     Primary(
         "cegb-lower",
@@ -123,6 +148,7 @@ PRIMARIES = (
         0.02,
         _ONE_IN_TEN,
         _parts(_FIGURE_3, _RANKING, score_lost, tradeoff=CONVERGES_LOWER),
+        said_of=_DOCUMENTS,
     ),
     Primary(
         "cegb-best-first",
@@ -132,6 +158,7 @@ PRIMARIES = (
         0.02,
         _ONE_IN_TEN,
         _parts(_FIGURE_3, _RANKING, advantage, **_BEST_FIRST),
+        said_of=_DOCUMENTS,
     ),
     Primary(
         "cegb-dear",
@@ -141,6 +168,7 @@ PRIMARIES = (
         0.1,
         "one row in ten",
         _parts(_FIGURE_3, _RANKING, fewer_buy_dear, tradeoff=LARGE[-1]),
+        said_of=_DOCUMENTS,
     ),
     Primary(
         "cegb-deep-cheap",
@@ -168,10 +196,27 @@ PRIMARIES = (
         "cegb-saving",
         "The cheapest deep CEGB that validates no worse than Greedy Miser's best costs at most "
         "half as much.",
-        'section 5, Fig. 2: "better accuracy at a much lower cost"',
+        _MUCH_LOWER,
         "decades of cost",
         HALF_THE_COST,
         _HALF,
-        _parts(_FIGURE_2, _CLASSES, saved),
+        _savings(_CLASSES),
+        withdrawn="the paper says it of documents (Figure 2a), not of classes; of documents "
+        "cegb-saving-ranking asks it",
+    ),
+    Primary(
+        "cegb-saving-ranking",
+        "Of documents the cheapest deep CEGB that validates no worse than Greedy Miser's best "
+        "costs at most half as much; where none does, nothing is saved.",
+        _MUCH_LOWER,
+        "decades of cost",
+        HALF_THE_COST,
+        _HALF,
+        _savings(_RANKING),
+        said_of=_DOCUMENTS,
+        changed="It was asked of classes as cegb-saving, and declared of documents after their "
+        "rows had been seen.",
+        seen=40,
+        fresh=20,
     ),
 )

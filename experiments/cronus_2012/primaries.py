@@ -13,6 +13,7 @@ spaced by logarithm, from the first at which both have a model to the dearest mo
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -111,17 +112,28 @@ def _part(artefact: str, panel: tuple[str, str, bool], effect: Callable, **given
 
 def saved(rows: pd.DataFrame, panel: str) -> np.ndarray:
     """Return log10 of how many times cheaper Cronus is that validates as well, by seed."""
-    return saving_by_validation(models(rows), panel, "cronus", "gbrt", MARGIN, PAPER)[0]
+    return saving_by_validation(models(rows), panel, "cronus", "gbrt", MARGIN, PAPER).saved
 
 
 def kept(rows: pd.DataFrame, panel: str) -> np.ndarray:
     """Return the test score of the same cascades less that of GBRT, by seed."""
-    return -saving_by_validation(models(rows), panel, "cronus", "gbrt", MARGIN, PAPER)[1]
+    return -saving_by_validation(models(rows), panel, "cronus", "gbrt", MARGIN, PAPER).lost
+
+
+def none_as_good(rows: pd.DataFrame, panel: str) -> np.ndarray:
+    """Return whether no Cronus validates as well as GBRT within the margin, by seed."""
+    return saving_by_validation(models(rows), panel, "cronus", "gbrt", MARGIN, PAPER).none
 
 
 def cheap_first(rows: pd.DataFrame, panel: str) -> np.ndarray:
     """Return :func:`cheap_before_dear`, 0 where all is bought at once: that is no order."""
     return np.nan_to_num(cheap_before_dear(rows, panel))
+
+
+def _on_windows(panel: tuple[str, str, bool], effect: Callable) -> Part:
+    """Return a set's part in a claim on cascades that validate as well as GBRT."""
+    part = _part(_FIGURE_2, panel, effect)
+    return replace(part, none=partial(none_as_good, panel=panel[0]))
 
 
 def _by_query(rows: pd.DataFrame, effect: Callable, panel: str, **given) -> np.ndarray:
@@ -146,7 +158,7 @@ def _divided(effect: Callable, queries: Part) -> Reading:
         "CBCL divided",
         "CBCL's official test part is of another kind than its training part: GBRT validates at an "
         "average precision of .99 and tests at .18; MDDAG's claims divide the training part",
-        (_part(_FIGURE_2, _FACES, effect), _part(_FIGURE_2, _DIVIDED, effect), queries),
+        (_on_windows(_FACES, effect), _on_windows(_DIVIDED, effect), queries),
     )
 
 
@@ -155,7 +167,7 @@ def _across(first: str, last: str) -> tuple[Part, ...]:
     return tuple(_part(_CHOICES, panel, across, first=first, last=last) for panel in panels)
 
 
-PRIMARIES = (
+_CLAIMS = (
     Primary(
         "cronus-cheaper",
         f"Cronus that validates as well as GBRT within {MARGIN:g} costs at most half as "
@@ -165,10 +177,12 @@ PRIMARIES = (
         HALF_THE_COST,
         "half the cost",
         (
-            _part(_FIGURE_2, _FACES, saved),
-            _part(_FIGURE_2, _CBCL, saved),
+            _on_windows(_FACES, saved),
+            _on_windows(_CBCL, saved),
             _part("cronus-divisions", _YAHOO, divisions.saved),
         ),
+        changed="Where no cascade validates as well as GBRT nothing is saved: before another "
+        "cascade's saving was taken.",
         readings=(_divided(saved, _part("cronus-divisions", _YAHOO, divisions.saved)),),
     ),
     Primary(
@@ -180,11 +194,13 @@ PRIMARIES = (
         RELEVANT,
         _ONE_IN_TEN,
         (
-            _part(_FIGURE_2, _FACES, kept),
-            _part(_FIGURE_2, _CBCL, kept),
+            _on_windows(_FACES, kept),
+            _on_windows(_CBCL, kept),
             _on_queries(divisions.kept),
         ),
         kind="margin",
+        changed="Where no cascade validates as well as GBRT the loss is that at equal cost; before "
+        "it was that of another, dearer cascade.",
         readings=(_divided(kept, _on_queries(divisions.kept)),),
     ),
     Primary(
@@ -199,8 +215,8 @@ PRIMARIES = (
     Primary(
         "cronus-initial-above-single",
         "At equal cost the initialised cascade scores higher than the single stage.",
-        'section 4: "improves substantially over the single-stage approach, even after its '
-        'initialization"; Fig. 2 left',
+        'section 4: "improves substantially over the single-stage approach, even already after '
+        'its initialization"; Fig. 2 left',
         "score",
         RELEVANT,
         _ONE_IN_TEN,
@@ -278,6 +294,10 @@ PRIMARIES = (
         _ONE_IN_TEN,
         _across("stages_5", "stages_20"),
         kind="equivalence",
+        changed="Of two whole divisions of VJ faces, by which these data are judged now, the "
+        "interval is open; that of ten folds, as published, was not.",
+        seen=10,
+        fresh=20,
     ),
     Primary(
         "cronus-insensitive-rejection",
@@ -290,3 +310,23 @@ PRIMARIES = (
         kind="equivalence",
     ),
 )
+
+
+def _of_web_search(one: Primary) -> Primary:
+    """Say that the paper speaks of web search alone; windows are sets of ours, and a reading."""
+    one = replace(one, said_of=("ranking",))
+    kept = tuple(part for part in one.parts if part.dataset not in one.beyond)
+    alone = Reading(
+        "web search alone",
+        "the paper says it of web search, and windows are sets of ours",
+        kept,
+        n=one.seen or max(n for n in one.looks if n <= _KEPT.get(kept[0].artefact, 10)),
+        seen=True,
+    )
+    return replace(one, readings=(*one.readings, alone)) if one.beyond else one
+
+
+_KEPT = {"cronus-divisions": 20}
+"""Repetitions that are kept of the sets of documents; of other artefacts ten."""
+
+PRIMARIES = tuple(_of_web_search(one) for one in _CLAIMS)

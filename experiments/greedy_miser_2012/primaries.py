@@ -13,6 +13,7 @@ costs half is about a rival alone. Both are descriptive.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -114,16 +115,21 @@ def _svm_saved(rows: pd.DataFrame) -> np.ndarray:
     return pictures.beside_of_each(rows, SCENES.key, **given)[0]
 
 
+def _no_miser_as_good(rows: pd.DataFrame) -> np.ndarray:
+    given = {"method": "greedy_miser", "beside": "svm_averaged_kernel", "margin": SIMILAR}
+    return pictures.beside_of_each(rows, SCENES.key, **given)[2]
+
+
 def _each_with_its_own_pass(cell: Cell) -> bool:
     """Want the panel that claims are made on, without the baseline that none is held against."""
     return cell.params["panel"] == SCENES.key and cell.algorithm != "l1_raw_descriptors"
 
 
-def _scenes(effects: Callable) -> tuple[Part, ...]:
-    return (Part("miser-figure3", SCENES.dataset, effects, wants=_each_with_its_own_pass),)
+def _scenes(effects: Callable, **given) -> tuple[Part, ...]:
+    return (Part("miser-figure3", SCENES.dataset, effects, wants=_each_with_its_own_pass, **given),)
 
 
-PRIMARIES = (
+_CLAIMS = (
     Primary(
         "miser-cheaper",
         "Greedy Miser's cheapest model that validates as well as stage-wise regression within "
@@ -205,8 +211,11 @@ PRIMARIES = (
         "decades of cost",
         HALF_THE_COST,
         _HALF,
-        _scenes(_svm_saved),
+        _scenes(_svm_saved, none=_no_miser_as_good),
         looks=_DRAWS,
+        changed="On these data it is reproduced; with the pictures that draws share, as published, "
+        "that was open.",
+        seen=10,
     ),
     Primary(
         "miser-scenes-above-early-exit",
@@ -266,4 +275,13 @@ PRIMARIES = (
         (Part("miser-scale", "covertype", scale.below_at_most),),
         looks=_DRAWS,
     ),
+)
+
+_OF_RANKING = ("cheaper", "almost-matches", "above", "dear-features", "step")
+
+PRIMARIES = tuple(
+    replace(one, said_of=("ranking",))
+    if one.id.startswith(tuple(f"miser-{name}" for name in _OF_RANKING))
+    else one
+    for one in _CLAIMS
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import click
@@ -12,11 +13,19 @@ import click
 from experiments.artefact import Artefact
 from experiments.command_options import echo_json, json_option, run_options
 from experiments.primaries import storing
-from experiments.primaries.confirming import Declared, confirming, minutes, rough
-from experiments.primaries.declared import Part, Primary, Wants, discover
-from experiments.primaries.judging import Judged, judge, needs, outlook
-from experiments.primaries.verdicts import SIGNS, UNDECIDED
+from experiments.primaries.confirming import (
+    Declared,
+    Minutes,
+    confirming,
+    minutes,
+    minutes_left,
+    rough,
+)
+from experiments.primaries.declared import Part, Primary, Wants, discover, n_judged
+from experiments.primaries.judging import Judged, as_row, judge
+from experiments.primaries.verdicts import UNDECIDED
 from experiments.publishing import scoreboard
+from experiments.publishing.claim_lines import line_of
 from experiments.running import provenance
 from experiments.running.suite import RunOptions, Suite, compute, describe, shown
 from experiments.running.workers import Workers
@@ -53,10 +62,11 @@ def decide(
     chosen = _chosen(declared, names)
     ids = sorted(a.id for a in suite.registry.artefacts)
     runs, known = storing.read(suite.results, ids), storing.measured(suite.results, ids)
-    found = [judge(one, runs, n_claims) for one, n_claims in chosen]
-    for judged in found:
-        echo(sentence(judged))
+    past = storing.published_verdicts(suite.results)
+    found = [judge(one, runs, n_claims, past.get(one.id, "")) for one, n_claims in chosen]
     kept = storing.repetitions(runs)
+    say = partial(_say, suite, known, kept, echo)
+    say(found)
     wanted = _lacking(found, kept) if readings else _wanted(found, kept, names)
     total = 0.0
     with Workers(options.jobs, options.scheduler) as workers:
@@ -80,8 +90,8 @@ def decide(
     storing.write_table(suite.results, declared)
     scoreboard.write(suite.results, declared, suite.registry.artefacts)
     runs = storing.read(suite.results, ids)
-    for one, n_claims in chosen if wanted else []:
-        echo(sentence(judge(one, runs, n_claims)))
+    if wanted:
+        say([judge(one, runs, n_claims, past.get(one.id, "")) for one, n_claims in chosen])
     echo(f"Written: {shown(suite.results / storing.TABLE)}")
 
 
@@ -90,15 +100,18 @@ def declared_by(suite: Suite) -> Declared:
     return discover() if suite.primaries is None else suite.primaries
 
 
-def sentence(judged: Judged) -> str:
-    """Return what became of a claim: sign, verdict, interval, and what it still needs."""
-    one, found = judged.primary, judged.found
-    text = f"{SIGNS[judged.verdict]} {judged.verdict}: {one.id}"
-    if found is not None:
-        text += f", {found.effect:+.4f} {one.unit} [{found.low:+.4f}, {found.high:+.4f}]"
-    text += f", δ = {one.delta:g}, n = {judged.n}"
-    still, likely = needs(judged), outlook(one, judged.chance)
-    return text + f"; needs {still}" * bool(still) + f"; {likely}" * bool(likely)
+def _say(
+    suite: Suite,
+    measured: Mapping[str, Minutes],
+    kept: Mapping,
+    echo: Callable[[str], None],
+    found: Sequence[Judged],
+) -> None:
+    """Say of each claim what boards say of it."""
+    artefacts = suite.registry.artefacts
+    left = partial(minutes_left, artefacts=artefacts, measured=measured, kept=kept)
+    for judged in found:
+        echo(line_of(judged.primary, as_row(judged, ""), left, None, ()).said())
 
 
 def _named(declared: Declared, name: str) -> str:
@@ -116,7 +129,7 @@ def _named(declared: Declared, name: str) -> str:
 
 
 def _chosen(declared: Declared, names: Sequence[str]) -> list[tuple[Primary, int]]:
-    every = [(paper, one, len(claims)) for paper, claims in declared.items() for one in claims]
+    every = [(paper, one, n_judged(claims)) for paper, claims in declared.items() for one in claims]
     return [(one, n) for paper, one, n in every if not names or {paper, one.id} & set(names)]
 
 
@@ -132,7 +145,7 @@ def _wanted(
     """
     wanted: dict[str, dict[tuple[str, str, Wants], int]] = {}
     for judged in found:
-        if judged.next is None or judged.verdict != UNDECIDED:
+        if judged.next is None or not (judged.is_due or judged.verdict == UNDECIDED):
             continue
         if judged.hopeless and judged.primary.id not in names:
             continue
@@ -247,7 +260,9 @@ def claims(suite: Suite, names: Sequence[str], as_json: bool) -> None:
         if not chosen or {board.paper, line.claim} & chosen
     ]
     if as_json:
-        echo_json([line.in_units()._asdict() for line in lines])
+        echo_json([line.as_record() for line in lines])
         return
     for line in lines:
         click.echo(f"{line.said()}\n    {line.sentence} ({line.place})")
+        for aside in (*line.aside(), *(read.in_words() for read in line.readings)):
+            click.echo(f"    {aside}")

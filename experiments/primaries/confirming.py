@@ -83,6 +83,8 @@ def minutes_left(
 ) -> float:
     """Return the minutes on 2 cores to a claim's next look, or to its last; 0 after that."""
     n = next((look for look in primary.looks if look > done), done)
+    if primary.seen:
+        n = primary.seen + primary.fresh
     total = 0.0
     for artefact in artefacts:
         known = measured.get(artefact.id, {})

@@ -6,15 +6,16 @@ import importlib
 import importlib.util
 import math
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
+from datasets.registered import spec
 from experiments.cell import Cell
 from experiments.primaries.stages import looks
-from experiments.primaries.verdicts import RULES
+from experiments.primaries.verdicts import RULES, is_denied
 from experiments.registry import PAPERS, short_name
 
 FIRST_SEED = 2000
@@ -54,6 +55,8 @@ class Part:
     scale: str = "overnight"  # Sizes and grids of its cells; the same for all parts of an artefact
     # ``cell -> bool``: whether the effects need its rows; the same for all parts of an artefact
     wants: Wants = every
+    # ``rows -> (n,) bool``: in which repetitions no model is as good as the claim's words ask
+    none: Callable[[pd.DataFrame], np.ndarray] | None = None
 
 
 @dataclass(frozen=True)
@@ -88,12 +91,33 @@ class Primary:
     # not above 0 the paper's own table denies its sentence, whatever our rows say
     paper_effect: float = math.nan
     readings: tuple[Reading, ...] = ()  # At most three
+    # Tasks of the data that the paper says it of, as :class:`datasets.registry.DatasetSpec` has
+    # them; empty where it says it of all
+    said_of: tuple[str, ...] = ()
+    changed: str = ""  # Why its sets, its effect or its verdict are not as they were published
+    withdrawn: str = ""  # Why it is none of the paper's sentences; it is shown, and counts for none
+    # Repetitions whose rows had been seen when a rule was changed by which its verdict turns: it is
+    # read off `fresh` later ones alone, and until these are made stays as it was published
+    seen: int = 0
+    fresh: int = 10
+
+    @property
+    def beyond(self) -> tuple[str, ...]:
+        """Data sets of other tasks than the paper says it of."""
+        sets = (part.dataset for part in self.parts if self.said_of)
+        return tuple(name for name in sets if spec(name).task not in self.said_of)
+
+
+def n_judged(primaries: Sequence[Primary]) -> int:
+    """Return the claims that share a paper's error rate: what its own table denies has no part."""
+    return sum(not is_denied(one.paper_effect) for one in primaries)
 
 
 def check_declared(primaries: tuple[Primary, ...]) -> None:
     """Refuse a paper's declaration that could not be judged."""
     names = [one.id for one in primaries]
-    if len(names) > MOST_CLAIMS or len(set(names)) < len(names):
+    there = [one for one in primaries if not (one.withdrawn or is_denied(one.paper_effect))]
+    if len(there) > MOST_CLAIMS or len(set(names)) < len(names):
         raise ValueError(f"At most {MOST_CLAIMS} primary claims of different names: {names}.")
     for one in primaries:
         sets = [(part.artefact, part.dataset) for part in one.parts]
@@ -102,7 +126,7 @@ def check_declared(primaries: tuple[Primary, ...]) -> None:
         given = all(reading.parts and reading.reason for reading in one.readings)
         if len(one.readings) > MOST_READINGS or not given:
             raise ValueError(f"{one.id}: at most {MOST_READINGS} readings, with sets and reasons.")
-        looks(one.looks, len(primaries))
+        looks(one.looks, n_judged(primaries) or 1)
     parts = [part for one in primaries for part in every_part(one)]
     asked = {(part.artefact, part.scale, part.wants) for part in parts}
     counted = Counter(artefact for artefact, *_ in asked)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -12,34 +13,42 @@ import pandas as pd
 
 from experiments.cell import rounded
 from experiments.data_kinds import KIND
-from experiments.primaries.declared import FIRST_SEED, Part, Primary
+from experiments.primaries.declared import FIRST_SEED, Part, Primary, Reading, n_judged
 from experiments.primaries.pooling import (
     Pooled,
     SetMean,
     chance,
     enough,
+    of_divisions,
     of_drawn_queries,
     of_queries,
     of_repetitions,
     pooled,
 )
-from experiments.primaries.stages import Look, looks, next_after
+from experiments.primaries.stages import ERROR_RATE, Look, looks, next_after
 from experiments.primaries.verdicts import (
+    DECIDED,
     DENIED,
     NOT_TESTABLE,
     RULES,
     UNDECIDABLE,
     UNDECIDED,
+    WITHDRAWN,
     is_denied,
+    of_claim,
 )
 from experiments.publishing.output import DamagedResults
 
 COLUMNS = (
     *("paper", "claim", "sentence", "place", "sets", "delta", "unit", "reason"),
-    *("effect", "low", "high", "level", "n", "tau", "of_sets", "verdict", "needs", "floor"),
-    "chance",
+    *("effect", "low", "high", "new_low", "new_high", "level", "n", "tau"),
+    *("of_sets", "low_of_sets", "high_of_sets", "none_as_good"),
+    *("verdict", "carries_over", "needs", "finds", "floor", "chance", "robust"),
 )
 """Columns of ``results/primary_claims.csv``."""
+
+FOLDS = 5
+"""Repetitions that make a whole division, where each is a fold."""
 
 _FOLD = 0.25  # of a fold's variance no number of folds of the same rows removes
 
@@ -51,6 +60,19 @@ LEAST_CHANCE = 0.05
 
 Runs = Mapping[str, tuple[pd.DataFrame, Mapping[str, Any]]]
 """For each artefact that was run its rows and its ``meta``."""
+
+
+class ReadAs(NamedTuple):
+    """A reading of a claim and what its rows say."""
+
+    reading: Reading
+    verdict: str  # Empty before its repetitions are there
+    n: int
+    found: Pooled | None
+
+    def contradicts(self, judged: Judged) -> bool:
+        """Whether it is decided otherwise than the claim; what is undecided contradicts nothing."""
+        return self.verdict in DECIDED and self.verdict != judged.verdict
 
 
 class Judged(NamedTuple):
@@ -66,6 +88,33 @@ class Judged(NamedTuple):
     # Predicted probability that one of the looks that are left decides it; NaN where nothing is to
     # be predicted
     chance: float = math.nan
+    # The interval for new data of the kind; where it is not known, what is known of its width
+    of_kind: Pooled | None = None
+    is_known: bool = False  # Whether it is known, see :func:`_never_changes`
+    none_as_good: str = ""  # For each set in how many repetitions no model validates as well
+    readings: tuple[ReadAs, ...] = ()
+
+    @property
+    def new(self) -> Pooled | None:
+        """The interval for new data of the kind, None where nothing is known of them."""
+        return self.of_kind if self.is_known else None
+
+    @property
+    def is_due(self) -> bool:
+        """Whether it stays as it was published until fresh repetitions are made."""
+        return bool(self.primary.seen) and self.next is not None
+
+    @property
+    def carries_over(self) -> str:
+        """Whether the interval for new data has the same verdict; empty where none is known."""
+        if self.new is None or self.verdict not in DECIDED or self.is_due:
+            return ""
+        return "yes" if _verdict(self.primary, self.new) == self.verdict else "no"
+
+    @property
+    def is_robust(self) -> bool:
+        """Whether it is decided and contradicted by no reading."""
+        return self.verdict in DECIDED and not any(one.contradicts(self) for one in self.readings)
 
     @property
     def hopeless(self) -> bool:
@@ -78,36 +127,110 @@ def hopeless(chance: float) -> bool:
     return chance < LEAST_CHANCE
 
 
-def judge(primary: Primary, runs: Runs, n_claims: int) -> Judged:
-    """Judge a claim by the rows of its sets."""
+def judge(primary: Primary, runs: Runs, n_claims: int, published: str = "") -> Judged:
+    """Judge a claim by the rows of its sets.
+
+    Parameters
+    ----------
+    primary : Primary
+    runs : Mapping
+    n_claims : int
+        Claims that share the paper's error rate.
+    published : str
+        Its published verdict, which stays where a changed rule turns it until repetitions are there
+        of which no row had been seen.
+    """
     effects = [_effects(part, runs) for part in primary.parts]
     n = min(len(values) for values in effects)
-    all_looks = looks(primary.looks, n_claims)
     if n and any(_kind(part, runs) not in ("real", KIND) for part in primary.parts):
         return Judged(primary, NOT_TESTABLE, n, None, None, None)
+    judged = _by_looks(primary, effects, runs, looks(primary.looks, n_claims))
+    if primary.seen:
+        judged = _by_fresh(primary, effects, runs, n_claims, judged, published)
+    judged = judged._replace(none_as_good=_counts(primary, runs, judged.n))
+    readings = tuple(_read_as(primary, one, runs, n_claims) for one in primary.readings)
+    judged = judged._replace(readings=readings)
+    for verdict, why in ((DENIED, is_denied(primary.paper_effect)), (WITHDRAWN, primary.withdrawn)):
+        if why:
+            judged = judged._replace(verdict=verdict, next=None, chance=math.nan)
+    return judged
+
+
+def _by_looks(primary: Primary, effects: list, runs: Runs, all_looks: Sequence[Look]) -> Judged:
+    """Judge at each look until one decides."""
+    n = min(len(values) for values in effects)
     last = found = None
-    denied = is_denied(primary.paper_effect)
-    for look in all_looks:
-        if look.n > n:
-            break
-        sets = [
-            _mean(part, _of_first(part, runs, look.n, whole), runs)
+    for look in (look for look in all_looks if look.n <= n):
+        chosen = [
+            _of_first(part, runs, look.n, whole)
             for part, whole in zip(primary.parts, effects, strict=True)
         ]
-        last, found = look, pooled(sets, look.level, primary.delta)
-        verdict = RULES[primary.kind](found, primary.delta)
-        if verdict != UNDECIDED and not denied:
-            return Judged(primary, verdict, look.n, look, None, found)
-    if denied:
-        return Judged(primary, DENIED, n if last is None else last.n, last, None, found)
-    if primary.undecidable and last:
-        return Judged(primary, UNDECIDABLE, last.n, last, None, found)
+        found = _pooled(primary, chosen, look.level)
+        last, verdict = look, _verdict(primary, found)
+        judged = Judged(primary, verdict, look.n, look, None, found)
+        judged = _with_new_data(judged, chosen, runs)
+        if verdict != UNDECIDED:
+            return judged
     following = next_after(all_looks, n)
     if last is None:
         return Judged(primary, UNDECIDED, n, None, following, None)
+    if primary.undecidable:
+        return judged._replace(verdict=UNDECIDABLE)
     left = [look for look in all_looks if look.n > last.n]
-    best = max((_chance(primary, sets, look) for look in left), default=math.nan)
-    return Judged(primary, UNDECIDED, last.n, last, following, found, best)
+    best = max((_chance(primary, found.sets, look) for look in left), default=math.nan)
+    return judged._replace(next=following, chance=best)
+
+
+def _by_fresh(
+    primary: Primary, effects: list, runs: Runs, n_claims: int, seen: Judged, published: str
+) -> Judged:
+    """Judge by repetitions beyond those that had been seen; until then as it was published."""
+    look = Look(primary.seen + primary.fresh, 1 - ERROR_RATE / n_claims)
+    if min(len(values) for values in effects) < look.n:
+        return seen._replace(verdict=published or UNDECIDED, next=look, chance=math.nan)
+    chosen = [
+        _of_first(part, runs, look.n, whole)[primary.seen :]
+        for part, whole in zip(primary.parts, effects, strict=True)
+    ]
+    found = _pooled(primary, chosen, look.level)
+    judged = Judged(primary, _verdict(primary, found), primary.fresh, look, None, found)
+    return _with_new_data(judged, chosen, runs)
+
+
+def _read_as(primary: Primary, reading: Reading, runs: Runs, n_claims: int) -> ReadAs:
+    """Judge a reading at its declared repetitions, as the claim would be at its only look."""
+    effects = [_effects(part, runs) for part in reading.parts]
+    if min(len(values) for values in effects) < reading.n:
+        return ReadAs(reading, "", 0, None)
+    chosen = [
+        _of_first(part, runs, reading.n, whole)
+        for part, whole in zip(reading.parts, effects, strict=True)
+    ]
+    asked = replace(primary, parts=reading.parts)
+    found = _pooled(asked, chosen, 1 - ERROR_RATE / n_claims)
+    return ReadAs(reading, _verdict(asked, found), reading.n, found)
+
+
+def _pooled(primary: Primary, effects: Sequence[np.ndarray], level: float) -> Pooled:
+    """Return the interval on these data."""
+    folds = [FOLDS if part.folds else 1 for part in primary.parts]
+    sets = [of_divisions(values, k) for values, k in zip(effects, folds, strict=True)]
+    return pooled(sets, level, primary.delta)
+
+
+def _verdict(primary: Primary, found: Pooled) -> str:
+    return of_claim(primary.kind, found, found.of_each(), primary.delta)
+
+
+def _counts(primary: Primary, runs: Runs, n: int) -> str:
+    """Say for each set in how many repetitions no model validates as well; - where unrecorded."""
+    if not n or all(part.none is None for part in primary.parts):
+        return ""
+    counts = [
+        "-" if part.none is None else str(int(np.sum(part.none(runs[part.artefact][0])[:n])))
+        for part in primary.parts
+    ]
+    return " ".join(counts)
 
 
 def _chance(primary: Primary, sets: Sequence[SetMean], look: Look) -> float:
@@ -116,14 +239,22 @@ def _chance(primary: Primary, sets: Sequence[SetMean], look: Look) -> float:
 
 
 def _decides(primary: Primary, found: Pooled) -> bool:
+    """Whether an interval does; that sets go opposite ways is not predicted."""
     return RULES[primary.kind](found, primary.delta) != UNDECIDED
 
 
 def as_row(judged: Judged, paper: str) -> dict[str, Any]:
     """Return a line of ``results/primary_claims.csv``."""
     primary, found = judged.primary, judged.found
-    numbers = ("effect", "low", "high", "tau", "floor")
+    numbers = ("effect", "low", "high", "tau")
     known = {name: math.nan if found is None else getattr(found, name) for name in numbers}
+    known |= {
+        f"new_{name}": math.nan if judged.new is None else getattr(judged.new, name)
+        for name in ("low", "high")
+    }
+    known["finds"] = math.nan if found is None else found.finds * primary.delta
+    known["floor"] = math.nan if judged.of_kind is None else judged.of_kind.floor
+    each = () if found is None else found.of_each()
     return {
         "paper": paper,
         "claim": primary.id,
@@ -134,10 +265,15 @@ def as_row(judged: Judged, paper: str) -> dict[str, Any]:
         "unit": primary.unit,
         "reason": primary.reason,
         **{name: rounded(value) for name, value in known.items()},
-        "of_sets": " ".join(f"{v:.6g}" for v in (() if found is None else found.of_sets)),
+        "of_sets": " ".join(f"{one.effect:.6g}" for one in each),
+        "low_of_sets": " ".join(f"{one.low:.6g}" for one in each),
+        "high_of_sets": " ".join(f"{one.high:.6g}" for one in each),
+        "none_as_good": judged.none_as_good,
         "level": math.nan if judged.look is None else rounded(judged.look.level),
         "n": judged.n,
         "verdict": judged.verdict,
+        "carries_over": judged.carries_over,
+        "robust": "yes" if judged.is_robust else "no",
         "needs": needs(judged),
         "chance": rounded(judged.chance),
     }
@@ -145,6 +281,8 @@ def as_row(judged: Judged, paper: str) -> dict[str, Any]:
 
 def needs(judged: Judged) -> str:
     """Say what an undecided claim still needs; nothing of one that is decided."""
+    if judged.primary.seen and judged.next is not None:
+        return f"{judged.primary.fresh} fresh repetitions of each set: its rule was changed"
     if judged.verdict == UNDECIDABLE:
         return judged.primary.undecidable
     if judged.verdict != UNDECIDED:
@@ -169,10 +307,42 @@ def outlook(primary: Primary, chance: float) -> str:
     return f"a verdict by {primary.looks[-1]} repetitions has a chance of {said}"
 
 
-def table(primaries: Sequence[Primary], runs: Runs, paper: str) -> pd.DataFrame:
-    """Judge all primary claims of a paper, in their order."""
-    rows = [as_row(judge(one, runs, len(primaries)), paper) for one in primaries]
+def table(
+    primaries: Sequence[Primary],
+    runs: Runs,
+    paper: str,
+    published: Mapping[str, str] | None = None,
+) -> pd.DataFrame:
+    """Judge all primary claims of a paper, in their order; `published` are earlier verdicts."""
+    n = n_judged(primaries)
+    rows = [
+        as_row(judge(one, runs, n, (published or {}).get(one.id, "")), paper) for one in primaries
+    ]
     return pd.DataFrame(rows, columns=list(COLUMNS))
+
+
+def readings_table(primaries: Sequence[Primary], runs: Runs) -> list[dict[str, Any]]:
+    """Judge the readings of a paper's claims that were run."""
+    n, rows = n_judged(primaries), []
+    for primary, reading in ((one, reading) for one in primaries for reading in one.readings):
+        read = _read_as(primary, reading, runs, n)
+        if read.found is not None:
+            numbers = {
+                name: rounded(getattr(read.found, name)) for name in ("effect", "low", "high")
+            }
+            rows.append(
+                {
+                    "claim": primary.id,
+                    "reading": reading.name,
+                    "seen": int(reading.seen),
+                    "sets": " ".join(part.dataset for part in reading.parts),
+                    "n": read.n,
+                    **numbers,
+                    "level": rounded(read.found.level),
+                    "verdict": read.verdict,
+                }
+            )
+    return rows
 
 
 def _effects(part: Part, runs: Runs) -> np.ndarray:
@@ -216,14 +386,31 @@ def _kind(part: Part, runs: Runs) -> str:
     return runs[part.artefact][1]["data"][part.dataset]["kind"]
 
 
-def _mean(part: Part, effects: np.ndarray, runs: Runs) -> SetMean:
-    """Mean of a set, wider where its repetitions share rows.
+def _with_new_data(judged: Judged, effects: Sequence[np.ndarray], runs: Runs) -> Judged:
+    """Add the interval for new data of the kind: rows, queries or pictures vary as well."""
+    pairs = list(zip(judged.primary.parts, effects, strict=True))
+    sets = [_mean(part, values, runs) for part, values in pairs]
+    known = not any(_never_changes(part, values, runs) for part, values in pairs)
+    found = pooled(sets, judged.look.level, judged.primary.delta)
+    return judged._replace(of_kind=found, is_known=known)
 
-    Where all test rows are the same for every repetition (an overlap of 1) nothing is known of new
-    ones: the interval speaks for these, as the sentence says.
+
+def _overlap(part: Part, runs: Runs) -> float:
+    return runs[part.artefact][1]["data"][part.dataset].get("test_overlap") or 0.0
+
+
+def _never_changes(part: Part, effects: np.ndarray, runs: Runs) -> bool:
+    """Whether a set's test rows are always the same, and effects are not known by row.
+
+    Nothing is known then of how others would differ.
     """
+    return effects.ndim == 1 and not part.folds and _overlap(part, runs) >= 1
+
+
+def _mean(part: Part, effects: np.ndarray, runs: Runs) -> SetMean:
+    """Mean of a set for new data: wider where its repetitions share rows."""
     if effects.ndim == 2:
         return of_drawn_queries(effects) if np.isnan(effects).any() else of_queries(effects)
-    overlap = runs[part.artefact][1]["data"][part.dataset].get("test_overlap") or 0.0
+    overlap = _overlap(part, runs)
     shared = overlap / (1.0 - overlap) if overlap < 1 else 0.0
     return of_repetitions(effects, _FOLD if part.folds else shared)

@@ -45,6 +45,7 @@ class SetMean:
     # repetition is one of five folds, m/(1 - m) where repetitions share a part m of their test rows
     # (Nadeau and Bengio, Machine Learning 52, 2003)
     shared: float = 0.0
+    unit: int = 1  # Repetitions that make a whole division: five folds, else one
 
     def variance(self, n: int | None = None) -> float:
         """Variance of the mean over `n` repetitions; by default over those there are."""
@@ -54,7 +55,7 @@ class SetMean:
         """Satterthwaite's degrees of freedom of :meth:`variance`; infinite where nothing varies."""
         n = self.n if n is None else n
         if self.n_queries == 1:
-            return n - 1.0
+            return n / self.unit - 1.0
         # The variance is (MS_s + MS_q - MS_sq)/(SQ), each mean square with its own freedom.
         cells = n * self.n_queries
         squares = (
@@ -94,6 +95,28 @@ def of_repetitions(effects: np.ndarray, shared: float = 0.0) -> SetMean:
     varies = high - low > _ROUNDING * max(1.0, -low, high)
     variance = float(((known - mean) ** 2).sum() / (len(known) - 1)) if varies else 0.0
     return SetMean(float(mean), len(known), variance, shared=shared)
+
+
+def of_divisions(effects: np.ndarray, folds: int = 1) -> SetMean:
+    """Return the mean on these data, where divisions and trainings alone vary.
+
+    Parameters
+    ----------
+    effects : array of shape (n,) or (n, n_queries)
+        Of each repetition, or of each query of each; NaN where one has none.
+    folds : int
+        So many repetitions make a whole division, one after the other: they are averaged first,
+        since a row that one of them tests no other does.
+    """
+    table = np.asarray(effects, dtype=np.float64)
+    if folds > 1:
+        table = table[: len(table) // folds * folds].reshape(-1, folds)
+    known = ~np.isnan(table)
+    if table.ndim > 1:
+        table, known = table[known.any(axis=1)], known[known.any(axis=1)]
+        table = np.where(known, table, 0.0).sum(axis=1) / known.sum(axis=1)
+    one = of_repetitions(table)
+    return replace(one, n=one.n * folds, repetition=one.repetition * folds, unit=folds)
 
 
 def of_queries(effects: np.ndarray) -> SetMean:
@@ -197,6 +220,18 @@ class Pooled:
             return 0.0
         spread = np.var(self.of_sets, ddof=1)
         return math.sqrt(max(spread - np.mean([one.variance() for one in self.sets]), 0.0))
+
+    @property
+    def finds(self) -> float:
+        """Smallest effect that so many repetitions find with :data:`POWER`, in units of δ."""
+        error, freedom = _error(self.sets)
+        tails = _quantile((1 + self.level) / 2, freedom) + _quantile(POWER, freedom)
+        return tails * error / self.delta
+
+    def of_each(self) -> list[Pooled]:
+        """Return the interval of each set alone, at a level at which all hold together."""
+        level = 1 - (1 - self.level) / len(self.sets)
+        return [pooled([one], level, self.delta) for one in self.sets]
 
     @property
     def floor(self) -> float:

@@ -18,8 +18,8 @@ import pandas as pd
 from datasets.sources.storage import write_atomically
 from experiments.artefact import Artefact
 from experiments.primaries.confirming import Minutes
-from experiments.primaries.declared import Primary
-from experiments.primaries.judging import COLUMNS, Runs, table
+from experiments.primaries.declared import Primary, every_part
+from experiments.primaries.judging import COLUMNS, Runs, readings_table, table
 from experiments.publishing.check import compare
 from experiments.publishing.output import (
     DamagedResults,
@@ -32,6 +32,12 @@ from experiments.publishing.tables import content_of, csv_bytes, numbers, packed
 
 FOLDER = "primary"
 TABLE = "primary_claims.csv"
+READINGS = "primary_readings.csv"
+"""What readings of claims say, of those that were run."""
+
+PUBLISHED = "published_claims.csv"
+"""Claims and verdicts as they were published on 2026-11-28, before the rules of intervals changed:
+they stay readable beside those of :data:`TABLE`. The file is never written again."""
 _SECONDS = 120.0
 """Of one core in a minute of two."""
 
@@ -312,12 +318,35 @@ def _minutes_of_sets(folder: Path) -> Minutes:
 
 def write_table(results: Path, declared: Mapping[str, Sequence[Primary]]) -> pd.DataFrame:
     """Judge the primary claims of all papers and write :data:`TABLE`."""
-    ids = {part.artefact for claims in declared.values() for one in claims for part in one.parts}
+    every = (part for claims in declared.values() for one in claims for part in every_part(one))
+    ids = {part.artefact for part in every}
     runs = read(results, sorted(ids))
-    tables = [table(claims, runs, paper) for paper, claims in declared.items()]
+    before = published_verdicts(results)
+    tables = [table(claims, runs, paper, before) for paper, claims in declared.items()]
     judged = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
     write_atomically(results / TABLE, csv_bytes(judged))
+    read_as = [line for claims in declared.values() for line in readings_table(claims, runs)]
+    if read_as:
+        write_atomically(results / READINGS, csv_bytes(pd.DataFrame(read_as)))
     return judged
+
+
+def read_readings(results: Path) -> list[dict[str, Any]]:
+    """Return the readings that were run, a dict each, as :data:`READINGS` has them."""
+    path = results / READINGS
+    return read_rows(path).to_dict("records") if path.exists() else []
+
+
+def published(results: Path) -> dict[str, dict[str, Any]]:
+    """Return the lines of :data:`PUBLISHED` by claim; none if there is no such file."""
+    path = results / PUBLISHED
+    lines = read_rows(path).to_dict("records") if path.exists() else []
+    return {line["claim"]: line for line in lines}
+
+
+def published_verdicts(results: Path) -> dict[str, str]:
+    """Return the verdicts of :func:`published`."""
+    return {claim: line["verdict"] for claim, line in published(results).items()}
 
 
 def read_table(results: Path) -> dict[str, dict[str, Any]]:
@@ -331,8 +360,15 @@ def read_table(results: Path) -> dict[str, dict[str, Any]]:
         raise damaged(results, error) from error
     if tuple(table.columns) != COLUMNS:
         raise damaged(results, f"{TABLE} has other columns (python -m experiments redraw)")
-    words = {name: table[name].map(_word) for name in ("of_sets", "needs")}
+    words = {name: table[name].map(_word) for name in _WORDS}
     return {row["claim"]: row for row in table.assign(**words).to_dict("records")}
+
+
+_WORDS = (
+    *("of_sets", "low_of_sets", "high_of_sets", "none_as_good", "needs"),
+    *("carries_over", "robust"),
+)
+"""Columns that may read as numbers, or as none, and are words."""
 
 
 def _word(read: str | float) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from experiments.primaries.pooling import Pooled
 
 REPRODUCED = "reproduced"
@@ -9,17 +11,22 @@ TOO_SMALL = "right way, too small"
 NO_EFFECT = "no effect (equivalent)"
 NOT_BETTER = "not better"
 OPPOSITE = "opposite"
+MIXED = "mixed"
 UNDECIDED = "undecided"
 UNDECIDABLE = "undecidable on these data"
 NOT_TESTABLE = "not testable here"
 DENIED = "denied by the paper's own table"
+WITHDRAWN = "withdrawn"
 VERDICTS = (
-    *(REPRODUCED, TOO_SMALL, NO_EFFECT, NOT_BETTER, OPPOSITE),
-    *(UNDECIDED, UNDECIDABLE, NOT_TESTABLE, DENIED),
+    *(REPRODUCED, TOO_SMALL, NO_EFFECT, NOT_BETTER, OPPOSITE, MIXED),
+    *(UNDECIDED, UNDECIDABLE, NOT_TESTABLE, DENIED, WITHDRAWN),
 )
 """All verdicts on primary claims, in the order they are counted."""
 
-SIGNS = dict(zip(VERDICTS, ("✓", "↗", "≈", "≤", "✗", "?", "∅", "–", "!"), strict=True))
+DECIDED = VERDICTS[: VERDICTS.index(UNDECIDED)]
+"""Those that an interval decides."""
+
+SIGNS = dict(zip(VERDICTS, ("✓", "↗", "≈", "≤", "✗", "≶", "?", "∅", "–", "!", "×"), strict=True))
 """A sign for each."""
 
 _BINARY_ERROR = 1e-9
@@ -59,6 +66,21 @@ def of_margin(found: Pooled, delta: float) -> str:
     if found.low > -delta:
         return REPRODUCED
     return OPPOSITE if found.high < -delta else UNDECIDED
+
+
+def is_mixed(sets: Sequence[Pooled]) -> bool:
+    """Whether intervals of single sets exclude 0 on opposite sides."""
+    return any(one.low > 0 for one in sets) and any(one.high < 0 for one in sets)
+
+
+def of_claim(kind: str, found: Pooled, sets: Sequence[Pooled], delta: float) -> str:
+    """Judge a claim by its pooled interval and by those of its sets.
+
+    That two are the same, or that no more than a margin is lost, is asked first.
+    """
+    verdict = RULES[kind](found, delta)
+    same = verdict == NO_EFFECT or (kind != "direction" and verdict == REPRODUCED)
+    return MIXED if not same and is_mixed(sets) else verdict
 
 
 RULES = {"direction": of_direction, "equivalence": of_equivalence, "margin": of_margin}

@@ -6,8 +6,7 @@ it all the same, undecided, with what it needs.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -15,54 +14,15 @@ from typing import NamedTuple
 from datasets.sources.storage import write_atomically
 from experiments.artefact import Artefact
 from experiments.primaries import storing
-from experiments.primaries.confirming import Declared, minutes_left, rough
-from experiments.primaries.declared import Primary
-from experiments.primaries.judging import OTHER_DATA, as_row, hopeless, judge, outlook
+from experiments.primaries.confirming import Declared, minutes_left
+from experiments.primaries.judging import OTHER_DATA, as_row, judge
 from experiments.primaries.verdicts import SIGNS, UNDECIDED, VERDICTS
 from experiments.publishing import output
+from experiments.publishing.claim_lines import NOTHING, Line, line_of
+from experiments.publishing.findings import findings
 from experiments.registry import PAPERS, short_name
 
-Left = Callable[[Primary, int], float]
-"""The minutes that a claim with so many repetitions still needs."""
-
 _BEGIN, _END = "<!-- scoreboard -->\n", "<!-- end of scoreboard -->"
-
-
-class Line(NamedTuple):
-    """A primary claim on the scoreboard."""
-
-    claim: str
-    sentence: str
-    place: str
-    verdict: str
-    sign: str
-    sets: tuple[str, ...]  # Data sets
-    # The effect on each of them, in units of δ; empty before the first look
-    of_sets: tuple[float, ...]
-    effect: float  # effect, low, high: In units of δ; NaN before the first look
-    low: float
-    high: float
-    delta: float  # delta, unit, reason: See :class:`~experiments.primaries.declared.Primary`
-    unit: str
-    reason: str
-    n: int  # Repetitions
-    needs: str  # What it still needs, with the minutes on 2 cores; empty if it is decided
-    chance: float  # Of a verdict by the declared repetitions; NaN where it is not predicted
-
-    def in_units(self) -> Line:
-        """Return the line with effects in the claim's unit in place of δ."""
-        effect, low, high, *of_sets = (
-            self.delta * value for value in (self.effect, self.low, self.high, *self.of_sets)
-        )
-        return self._replace(effect=effect, low=low, high=high, of_sets=tuple(of_sets))
-
-    def said(self) -> str:
-        """Return verdict, effect and interval in the claim's unit, and what is needed."""
-        text, own = f"{self.sign} {self.verdict}: {self.claim}", self.in_units()
-        if not math.isnan(own.effect):
-            text += f", {own.effect:+.4f} {own.unit} [{own.low:+.4f}, {own.high:+.4f}]"
-        text += f", δ = {own.delta:g}, n = {own.n}"
-        return text + f"; needs {own.needs}" * bool(own.needs)
 
 
 class Board(NamedTuple):
@@ -87,6 +47,9 @@ class Board(NamedTuple):
             text = f"{SIGNS[verdict]} {len(lines)} {verdict}"
             text += self._why_open(len(lines)) if verdict == UNDECIDED else ""
             said.append(f"{text} ({short})" if names else text)
+        robust = sum(one.robust for one in self.lines if one.readings)
+        read = sum(bool(one.readings) for one in self.lines)
+        said += [f"{robust} of {read} with readings robust"] * bool(read)
         return " · ".join(said)
 
     def not_run(self) -> int:
@@ -108,55 +71,19 @@ def boards(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> 
     ids = [artefact.id for artefact in artefacts]
     known, kept = storing.measured(results, ids), storing.kept_repetitions(results, ids)
     left = partial(minutes_left, artefacts=artefacts, measured=known, kept=kept)
+    past, read = storing.published(results), storing.read_readings(results)
     titles = {short_name(paper): title for paper, title in PAPERS.items()}
+    others = {name: name for name in declared if name not in titles}  # which tests have
     found = []
-    for paper, title in titles.items():
+    for paper, title in {**titles, **others}.items():
         claims = declared.get(paper, ())
-        lines = tuple(_line(one, len(claims), judged, left) for one in claims)
-        found.append(Board(paper, title, lines))
-    return [*found, *_others(declared, titles, judged, left)]
-
-
-def _others(declared: Declared, titles: Mapping, judged: Mapping, left: Left) -> list[Board]:
-    """Boards of what is no paper of the suite, which tests have."""
-    return [
-        Board(name, name, tuple(_line(one, len(claims), judged, left) for one in claims))
-        for name, claims in declared.items()
-        if name not in titles
-    ]
-
-
-def _line(one: Primary, n_claims: int, judged: Mapping, left: Left) -> Line:
-    row = judged.get(one.id) or as_row(judge(one, {}, n_claims), "")
-    scale = 1 / one.delta
-    return Line(
-        claim=one.id,
-        sentence=one.sentence,
-        place=one.place,
-        verdict=row["verdict"],
-        sign=SIGNS[row["verdict"]],
-        sets=tuple(part.dataset for part in one.parts),
-        of_sets=tuple(scale * float(value) for value in str(row["of_sets"]).split()),
-        **{name: scale * row[name] for name in ("effect", "low", "high")},
-        delta=one.delta,
-        unit=one.unit,
-        reason=one.reason,
-        n=int(row["n"]),
-        needs=_needs(one, row, left),
-        chance=row["chance"],
-    )
-
-
-def _needs(one: Primary, row: Mapping, left: Left) -> str:
-    text = row["needs"]
-    if row["verdict"] != UNDECIDED:
-        return text
-    minutes, likely = left(one, int(row["n"])), outlook(one, row["chance"])
-    if int(row["n"]) == 0:
-        text = f"not run yet: {one.looks[0]} repetitions of each set"
-    if minutes and not hopeless(row["chance"]):
-        text += f", about {rough(minutes)} min"
-    return f"{text}; {likely}" if likely else text
+        rows = [judged.get(one.id) or as_row(judge(one, {}, 1), "") for one in claims]
+        lines = (
+            line_of(one, row, left, past.get(one.id), read)
+            for one, row in zip(claims, rows, strict=True)
+        )
+        found.append(Board(paper, title, tuple(lines)))
+    return found
 
 
 def as_markdown(found: Sequence[Board]) -> str:
@@ -165,32 +92,57 @@ def as_markdown(found: Sequence[Board]) -> str:
     for board in (one for one in found if one.lines):
         lines += ["", f"## {board.title}", "", f"{board.summary()}.", ""]
         lines += [
-            "| verdict | claim | effect [interval] in δ | δ | sets | n | needs | place |",
-            "|---|---|---:|---|---|---:|---|---|",
+            "| verdict | claim | effect on these data | for new data | in δ | δ | on each set "
+            "| n | beside | place |",
+            "|---|---|---:|---:|---:|---|---|---:|---|---|",
         ]
         for one in board.lines:
-            lines.append(
-                f"| {one.sign} **{one.verdict}** | {one.sentence} | {_in_delta(one)} "
-                f"| {one.delta:g} {one.unit}: {one.reason} | {', '.join(one.sets)} | {one.n} "
-                f"| {one.needs} | {one.place} |"
+            beside = "; ".join([one.needs] * bool(one.needs) + one.aside())
+            sets = "; ".join(
+                f"{name} {its.in_words()}"
+                for name, its in zip(
+                    one.sets, one.of_sets or [NOTHING] * len(one.sets), strict=True
+                )
             )
+            lines.append(
+                f"| {one.sign} **{one.verdict}** | {one.sentence} | {one.found.in_words()} "
+                f"| {one.new.in_words()} | {one.found.scaled(1 / one.delta).in_words(2)} "
+                f"| {one.delta:g} {one.unit}: {one.reason} | {sets} | {one.n} | {beside} "
+                f"| {one.place} |"
+            )
+        lines += readings_in_words(board)
     return "\n".join(lines) + "\n"
 
 
-def _in_delta(one: Line) -> str:
-    if math.isnan(one.effect):
-        return ""
-    return f"{one.effect:+.2f} [{one.low:+.2f}, {one.high:+.2f}]"
+def readings_in_words(board: Board) -> list[str]:
+    """Return the readings of a paper's claims, and whether any contradicts a verdict."""
+    listed = [(line, read) for line in board.lines for read in line.readings]
+    if not listed:
+        return []
+    return [
+        *(
+            "",
+            "| reading | of | verdict | effect | why a reader may take it |",
+            "|---|---|---|---|---|",
+        ),
+        *(
+            f"| {read.name}{'†' * read.seen} | {line.claim} "
+            f"| {read.verdict or read.needs}{', another' * read.contradicts} "
+            f"| {read.found.in_words()} | {read.reason} |"
+            for line, read in listed
+        ),
+    ]
 
 
 def in_a_line_each(found: Sequence[Board]) -> str:
     """Return one line for each paper, for ``README.md``; its title leads to its own."""
     folders = {short_name(paper): paper for paper in PAPERS}
-    lines = ["| paper | its primary claims |", "|---|---|"]
+    lines = ["| paper | what holds, what does not, what hangs | claims |", "|---|---|---|"]
     for board in found:
         folder = folders.get(board.paper)
         title = f"[{board.title}](experiments/{folder}/README.md)" if folder else board.title
-        lines.append(f"| {title} | {board.summary(names=True)} |")
+        said = " ".join(f"**{what}:** {text}" for what, text in findings(board.lines))
+        lines.append(f"| {title} | {said} | {board.summary()} |")
     return "\n".join(lines) + "\n"
 
 
@@ -198,31 +150,55 @@ def in_words(board: Board) -> str:
     """Return a paper's primary claims with their effects, for its own ``README.md``."""
     if not board.lines:
         return f"{board.summary().capitalize()}.\n"
-    lines = ["| verdict | primary claim | effect [interval] | δ | place |", "|---|---|---|---|---|"]
+    lines = [
+        "| verdict | primary claim | effect on these data | for new data | δ | place |",
+        "|---|---|---|---|---|---|",
+    ]
     for one in board.lines:
         verdict = f"{one.sign} {one.verdict}" + f" ({one.needs})" * bool(one.needs)
-        own = one.in_units()
-        effect = (
-            "" if math.isnan(own.effect) else f"{own.effect:.3f} [{own.low:.3f}, {own.high:.3f}]"
-        )
         lines.append(
-            f"| {verdict} | {one.sentence} | {effect} | {one.delta:g} {one.unit} | {one.place} |"
+            f"| {verdict} | {one.sentence} | {one.found.in_words()} | {one.new.in_words()} "
+            f"| {one.delta:g} {one.unit} | {one.place} |"
         )
-    return "\n".join(lines) + "\n"
+    return "\n".join([*lines, *changes(board)]) + "\n"
+
+
+def changes(board: Board) -> list[str]:
+    """Return what each verdict was whose sets, effect or rule changed, what it is, and why."""
+    changed = [one for one in board.lines if one.was or one.changed]
+    if not changed:
+        return []
+    return [
+        *("", "| claim | was, as published | is | why |", "|---|---|---|---|"),
+        *(
+            f"| {one.claim} | {one.was or 'none'} | {one.verdict} {one.found.in_words()}"
+            f"{', until fresh repetitions are made' * one.due} | {one.changed} |"
+            for one in changed
+        ),
+    ]
 
 
 HEAD = """# Claims of the papers, and what we found
 
 Written by `python -m experiments decide` and `redraw`. A **primary claim** is one sentence that a
 paper itself puts forward, declared with its sets, its smallest effect of interest δ and its
-repetitions before a row of it was computed, and judged on repetitions that nobody had seen. The
-verdict is read off one interval, in units of δ: *reproduced* lies above 0 with an effect of δ at
+repetitions before a row of it was computed, and judged on repetitions that nobody had seen. Two
+intervals are shown. *On these data* divisions and trainings vary; its unit is a whole division,
+averaged over its folds. *For new data* of the kind rows, queries or pictures vary as well; where
+test rows are always the same nothing is known of others. The verdict is read off the first:
+*reproduced* lies above 0 with an effect of δ at
 least; *right way, too small* lies between 0 and δ; *no effect* inside ±δ with 0 in it; *not better*
-below δ; *opposite* below 0; else *undecided*. A claim that two are the same is *reproduced* where
+below δ; *opposite* below 0; *mixed* has sets whose own intervals lie on opposite sides of 0; else
+*undecided*. A claim that two are the same is *reproduced* where
 the interval lies inside ±δ, one that little is lost where it lies above -δ. All intervals of a
 paper hold together with 95 %, however often one looked. Of an undecided claim the repetitions that
 there are predict the chance that its declared ones decide it; where that is below 5 %, more of them
-on the same test data are not worth their time, and other data are needed.
+on the same test data are not worth their time, and other data are needed. Where a rule was changed
+after rows had been seen and a verdict turns by it, it stays as it was published until fresh
+repetitions alone have judged it; what was published is in `published_claims.csv`. A **reading** is
+what another honest reader may have taken where a paper leaves it open; † marks those of which a
+result had been seen when they were declared. Claims with a verdict that no reading contradicts are
+called robust.
 """
 
 

@@ -23,7 +23,7 @@ def ahead(better, worse):
 def saving(rows):
     pools = by_method(rows)
     both = curves.by_validation(pools["cegb"], pools["greedy_miser"]).values()
-    return [math.log10(end["test_cost"] / mine["test_cost"]) for mine, end in both]
+    return [curves.decades_saved(*each) for each in both]
 
 
 # --- Figure 3 -------------------------------------------------------------------------------------
@@ -75,6 +75,7 @@ CLAIMS = {
     "cegb-ranking": ahead("cegb", "greedy_miser"),
     "cegb-ranking-shallow": ahead("cegb_shallow", "greedy_miser"),
     "cegb-saving": saving,
+    "cegb-saving-ranking": saving,
     "cegb-similar": of_ends(lambda free, priced: -lost("test_score")(free, priced), 3e-4),
     "cegb-cheaper": of_ends(lambda a, b: math.log10(a["test_cost"] / b["test_cost"]), 3e-4),
     "cegb-lower": of_ends(lost("test_score"), 1e-3),

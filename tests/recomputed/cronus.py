@@ -116,11 +116,11 @@ def across(first, last):
 CLAIMS = {
     "cronus-cheaper": of_the_cheapest(
         divisions.saved("cronus"),
-        lambda mine, end: math.log10(end["test_cost"] / mine["test_cost"]),
+        curves.decades_saved,
     ),
     "cronus-marginal-loss": of_the_cheapest(
         divisions.at("cronus", "gbrt", divisions.AS_GOOD),
-        lambda mine, end: mine["test_score"] - end["test_score"],
+        lambda mine, end, _: mine["test_score"] - end["test_score"],
     ),
     "cronus-single-above-gbrt": ahead("single_stage", "gbrt"),
     "cronus-initial-above-single": ahead("cronus_initial", "single_stage"),

@@ -39,17 +39,27 @@ def by_method(rows, name="algorithm", accounting="") -> dict:
 
 
 def by_validation(mine, rival, margin=0.0) -> dict:
-    """Seed → the cheapest model that validates no worse than the rival's best, and that one.
+    """Seed → the cheapest model that validates as well as the rival's best, that one, and whether.
 
-    If none does, the method's own best.
+    If none does, the one that validates best of those that cost no more than the rival's best.
     """
     found = {}
     for seed, pool in sorted(mine.items()):
         end = rival[seed][0]
-        target = min(end["valid_score"] - margin, pool[0]["valid_score"])
-        good = [model for model in pool if model["valid_score"] >= target]
-        found[seed] = min(good, key=lambda model: (model["valid_cost"], -model["valid_score"])), end
+        good = [model for model in pool if model["valid_score"] >= end["valid_score"] - margin]
+        if good:
+            first = min(good, key=lambda model: (model["valid_cost"], -model["valid_score"]))
+        else:
+            first = next(
+                (model for model in pool if model["valid_cost"] <= end["valid_cost"]), pool[0]
+            )
+        found[seed] = first, end, bool(good)
     return found
+
+
+def decades_saved(mine, end, is_as_good) -> float:
+    """By how many decades the one is cheaper; nothing is saved by a model that is not as good."""
+    return math.log10(end["test_cost"] / mine["test_cost"]) if is_as_good else 0.0
 
 
 def together(*by_seed) -> dict:

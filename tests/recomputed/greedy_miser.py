@@ -40,7 +40,7 @@ def pools_of_scenes(rows):
 def saved_of_svm(rows):
     pools = pools_of_scenes(rows)
     both = curves.by_validation(pools["greedy_miser"], pools["svm_averaged_kernel"], 0.01)
-    return [math.log10(end["test_cost"] / mine["test_cost"]) for mine, end in both.values()]
+    return [curves.decades_saved(*each) for each in both.values()]
 
 
 def scenes_ahead(rows):

@@ -54,17 +54,29 @@ def lead_of_each(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.
 
 def beside_of_each(
     rows: pd.DataFrame, panel: str, method: str, beside: str = BASELINE, margin: float = 0.0
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return what a method saves where it validates as well as another, and what it loses."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return what a method saves where it validates as well as another, and what it loses.
+
+    And on which draws none of its models does: nothing is saved there, and the loss is that of the
+    model that validates best of those that cost no more.
+    """
     pools, others = (_pools(rows, panel, name) for name in (method, beside))
-    saved, ahead = [], {}
+    saved, ahead, none = [], {}, []
     for seed in sorted(set(pools) & set(others)):
         end = others[seed].sort_values(["valid_score", COST], ascending=[False, True]).iloc[0]
         pool = pools[seed]
-        target = min(end["valid_score"] - margin, pool["valid_score"].max())
-        good = pool[pool["valid_score"] >= target]
-        chosen = good.sort_values([COST, "valid_score"], ascending=[True, False]).iloc[0]
-        saved.append(np.log10(end[f"test_cost{PAPER}"] / chosen[f"test_cost{PAPER}"]))
+        good = pool[pool["valid_score"] >= end["valid_score"] - margin]
+        none.append(good.empty)
+        if good.empty:
+            within = pool[pool[COST] <= end[COST]]
+            best = (pool if within.empty else within).sort_values(
+                ["valid_score", COST], ascending=[False, True]
+            )
+        else:
+            best = good.sort_values([COST, "valid_score"], ascending=[True, False])
+        chosen = best.iloc[0]
+        fewer = end[f"test_cost{PAPER}"] / chosen[f"test_cost{PAPER}"]
+        saved.append(0.0 if good.empty else np.log10(fewer))
         numbers, one = unpacked(chosen[COLUMN])
         ahead[seed] = numbers, one.astype(float) - unpacked(end[COLUMN])[1]
-    return np.array(saved), _table(ahead)
+    return np.array(saved), _table(ahead), np.array(none, dtype=bool)

@@ -14,13 +14,15 @@ _PREDICATES = {
     verdicts.NO_EFFECT: ("shows no effect", "show no effect"),
     verdicts.NOT_BETTER: ("is not better", "are not better"),
     verdicts.OPPOSITE: ("comes out opposite", "come out opposite"),
+    verdicts.MIXED: ("is mixed", "are mixed"),
     verdicts.UNDECIDED: ("is undecided", "are undecided"),
     verdicts.UNDECIDABLE: ("is undecidable on these data", "are undecidable on these data"),
     verdicts.NOT_TESTABLE: ("is not testable here", "are not testable here"),
     verdicts.DENIED: ("is denied by the paper’s own table", "are denied by the paper’s own table"),
+    verdicts.WITHDRAWN: ("is withdrawn", "are withdrawn"),
 }
 _OPEN = (verdicts.UNDECIDED, verdicts.UNDECIDABLE, verdicts.NOT_TESTABLE)
-_NOT_OURS = (*_OPEN, verdicts.DENIED)
+_NOT_OURS = (*_OPEN, verdicts.DENIED, verdicts.WITHDRAWN)
 """Verdicts that say nothing of whether the claim holds in our rows."""
 
 

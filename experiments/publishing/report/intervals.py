@@ -1,4 +1,4 @@
-"""Draws the interval of a primary claim on an axis in units of δ, ±δ shaded, a dot for each set."""
+"""Draws both intervals of a primary claim in its unit, ±δ shaded, a dot for each set."""
 
 from __future__ import annotations
 
@@ -6,72 +6,61 @@ import math
 
 from markupsafe import Markup
 
-from experiments.publishing.scoreboard import Line
+from experiments.publishing.claim_lines import Line
 
-REACH = 5.0
-"""The axis reaches from -5 δ to 5 δ, the same for all claims; what lies beyond has an arrow."""
-
-_WIDTH, _HEIGHT, _MARGIN = 240, 34, 8
+_WIDTH, _HEIGHT, _MARGIN, _MIDDLE = 240, 44, 8, 13
 
 
 def drawn(line: Line) -> Markup:
-    """Return the picture of a claim, nothing before its first look."""
+    """Return the picture of a claim, nothing before its first look.
+
+    The axis reaches as far as anything that is drawn on it.
+    """
     if math.isnan(line.effect):
         return Markup("")
-    middle = 13
+    ends = [line.found.low, line.found.high, *(one.effect for one in line.of_sets)]
+    if not math.isnan(line.new.low):
+        ends += [line.new.low, line.new.high]
+    low, high = min(*ends, -line.delta, 0.0), max(*ends, line.delta, 0.0)
+
+    def x(value: float) -> str:
+        return f"{_MARGIN + (value - low) / (high - low) * (_WIDTH - 2 * _MARGIN):.1f}"
+
     parts = [
-        Markup('<rect class="within" x="{}" y="2" width="{}" height="22"/>').format(
-            _x(-1), _text(float(_x(1)) - float(_x(-1)))
+        Markup('<rect class="within" x="{}" y="2" width="{:.1f}" height="30"/>').format(
+            x(-line.delta), float(x(line.delta)) - float(x(-line.delta))
         ),
-        Markup('<path class="grid" d="M{0} 2V24"/>').format(_x(0)),
-        Markup('<path class="interval" d="M{} {}H{}"/>').format(
-            _x(line.low), middle, _x(line.high)
+        Markup('<path class="grid" d="M{0} 2V32"/>').format(x(0)),
+        Markup('<path class="interval" d="M{0} {2}H{1}M{0} {3}V{4}M{1} {3}V{4}"/>').format(
+            x(line.found.low), x(line.found.high), _MIDDLE, _MIDDLE - 4, _MIDDLE + 4
         ),
     ]
-    for value in (line.low, line.high):
-        parts.append(_end(value, middle))
-    for value in line.of_sets:
-        parts.append(Markup('<circle class="set" cx="{}" cy="{}" r="2.5"/>').format(_x(value), 21))
-    parts.append(
-        Markup('<circle class="effect" cx="{}" cy="{}" r="4"/>').format(_x(line.effect), middle)
-    )
-    for value in (-1, 1):
-        sign = "−" if value < 0 else "+"
+    if not math.isnan(line.new.low):
         parts.append(
-            Markup('<text x="{}" y="33" text-anchor="middle">{}δ</text>').format(_x(value), sign)
+            Markup('<path class="interval new" d="M{} 21H{}"/>').format(
+                x(line.new.low), x(line.new.high)
+            )
         )
+    for one in line.of_sets:
+        parts.append(Markup('<circle class="set" cx="{}" cy="29" r="2.5"/>').format(x(one.effect)))
+    parts.append(
+        Markup('<circle class="effect" cx="{}" cy="{}" r="4"/>').format(x(line.effect), _MIDDLE)
+    )
+    parts.append(Markup('<text x="{}" y="43" text-anchor="middle">0</text>').format(x(0)))
     return Markup(
         '<svg class="of-claim" role="img" aria-label="{}" viewBox="0 0 {} {}" width="{}">{}</svg>'
-    ).format(_words(line), _WIDTH, _HEIGHT, _WIDTH, Markup("").join(parts))
+    ).format(words(line), _WIDTH, _HEIGHT, _WIDTH, Markup("").join(parts))
 
 
-def _x(value: float) -> str:
-    """Place of a value in δ, kept on the axis."""
-    kept = min(max(value, -REACH), REACH)
-    return _text(_MARGIN + (kept + REACH) / (2 * REACH) * (_WIDTH - 2 * _MARGIN))
-
-
-def _text(number: float) -> str:
-    return f"{number:.1f}"
-
-
-def _end(value: float, middle: int) -> Markup:
-    """An arrow where an end lies beyond the axis, else a stroke."""
-    x = float(_x(value))
-    if abs(value) <= REACH:
-        return Markup('<path class="interval" d="M{0} {1}V{2}"/>').format(
-            _text(x), middle - 4, middle + 4
-        )
-    back = _text(x - math.copysign(6, value))
-    return Markup('<path class="interval" d="M{0} {1}L{2} {3}L{0} {4}"/>').format(
-        back, middle - 4, _text(x), middle, middle + 4
-    )
-
-
-def _words(line: Line) -> str:
+def words(line: Line) -> str:
+    """Say what the picture shows."""
     sets = "; ".join(
-        f"{name} {value:+.2f}" for name, value in zip(line.sets, line.of_sets, strict=False)
+        f"{name} {one.effect:+.3g}" for name, one in zip(line.sets, line.of_sets, strict=False)
     )
-    return (
-        f"Effect {line.effect:+.2f} δ, interval from {line.low:+.2f} to {line.high:+.2f} δ; {sets}"
-    ).replace("-", "−")
+    text = (
+        f"Effect {line.effect:+.3g} {line.unit}, on these data from {line.found.low:+.3g} to "
+        f"{line.found.high:+.3g}"
+    )
+    if not math.isnan(line.new.low):
+        text += f", for new data from {line.new.low:+.3g} to {line.new.high:+.3g}"
+    return f"{text}; {sets}; δ is {line.delta:g}".replace("-", "−")

@@ -10,6 +10,7 @@ from pathlib import Path
 from markupsafe import Markup
 
 from experiments.artefact import Artefact
+from experiments.publishing.findings import findings
 from experiments.publishing.report import content, notes
 from experiments.publishing.report.answers import answer
 from experiments.publishing.report.content import Published
@@ -67,6 +68,11 @@ class Paper:
     def page(self) -> str:
         """Name of its page."""
         return f"{self.short}.html"
+
+    @property
+    def findings(self) -> list[tuple[str, str]]:
+        """What holds, what does not and what hangs on a reading."""
+        return findings(self.board.lines)
 
     @property
     def published(self) -> list[Entry]:

@@ -115,13 +115,13 @@ def test_saving_at_the_point_that_validation_chooses_reads_the_test_set_only_for
     rows = pd.DataFrame(table, columns=names).assign(panel="a", seed=3, rounds=1)
     free = rows.iloc[[0]].assign(valid_score=0.99, valid_cost=0.0)
     rows = pd.concat([free, rows], ignore_index=True)
-    for other, margin, saved, lost in [
-        ("greedy_miser", 0.0, 1.0, 0.05),
-        ("greedy_miser", 0.02, np.log10(25), 0.10),
-        ("gbrt", 0.0, -1.0, 0.30),
+    for other, margin, saved, lost, none in [
+        ("greedy_miser", 0.0, 1.0, 0.05, 0),
+        ("greedy_miser", 0.02, np.log10(25), 0.10, 0),
+        ("gbrt", 0.0, 0.0, 0.85 - 0.99, 1),  # none is as good: no saving, and a loss at its cost
     ]:
         found = saving_by_validation(rows, "a", "cegb", other, margin)
-        np.testing.assert_allclose(np.ravel(found), [saved, lost], atol=1e-12)
+        np.testing.assert_allclose(np.ravel(found), [saved, lost, none], atol=1e-12)
     assert saving_by_validation(rows, "a", "cegb", "nobody")[0].size == 0
 
 

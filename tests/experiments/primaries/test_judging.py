@@ -17,10 +17,13 @@ from experiments.primaries.declared import (
     FIRST_SEED,
     Part,
     Primary,
+    Reading,
     check_declared,
+    discover,
     every,
+    n_judged,
 )
-from experiments.primaries.judging import as_row, judge, outlook, table
+from experiments.primaries.judging import as_row, judge, outlook, readings_table, table
 from experiments.publishing.output import DamagedResults
 
 
@@ -57,18 +60,31 @@ def test_the_interval_of_a_claim_by_hand(overlap):
     judged = judge(CLAIM, runs(one, two, overlap=overlap), 12)
     level = 1 - 0.05 / 12 * 0.25
     shared = {0.0: 0.0, 0.5: 1.0, 1.0: 0.0}[overlap]  # Nadeau and Bengio; none is known of 1
-    assert (judged.found.low, judged.found.high) == pytest.approx(
+    assert (judged.found.low, judged.found.high) == pytest.approx(by_hand((one, two), level))
+    assert (judged.new is None) == (overlap == 1)  # of other rows nothing is known
+    assert (judged.of_kind.low, judged.of_kind.high) == pytest.approx(
         by_hand((one, two), level, shared=shared)
     )
     assert judged.look.level == pytest.approx(level)
 
 
-def test_folds_are_wider_by_a_quarter():
+def test_for_new_data_folds_are_wider_by_a_quarter():
     folds = tuple(dataclasses.replace(part, folds=True) for part in CLAIM.parts)
     values = np.random.default_rng(1).normal(1.0, 0.3, (2, 10)).tolist()
     judged = judge(dataclasses.replace(CLAIM, parts=folds), runs(*values), 12)
     expected = by_hand(values, judged.look.level, shared=0.25)
+    assert (judged.new.low, judged.new.high) == pytest.approx(expected)
+
+
+def test_on_these_data_folds_of_a_division_are_averaged_first():
+    """Ten folds are two divisions, and so one degree of freedom a set."""
+    folds = tuple(dataclasses.replace(part, folds=True) for part in CLAIM.parts)
+    values = np.random.default_rng(1).normal(1.0, 0.3, (2, 10))
+    judged = judge(dataclasses.replace(CLAIM, parts=folds, looks=(10,)), runs(*values), 12)
+    divisions = values.reshape(2, 2, 5).mean(axis=2).tolist()
+    expected = by_hand(divisions, judged.look.level)
     assert (judged.found.low, judged.found.high) == pytest.approx(expected)
+    assert judged.found.effect == pytest.approx(values.mean())
 
 
 def test_each_look_takes_its_own_repetitions_and_the_first_that_decides_ends():
@@ -140,8 +156,6 @@ def test_what_an_undecided_claim_needs():
     judged = judge(CLAIM, runs(*noisy), 1)
     assert (judged.verdict, judged.next) == ("undecided", None)
     assert beyond(judged) > 40
-    judged = judge(CLAIM, runs(*noisy, overlap=0.9), 1)
-    assert as_row(judged, "toy")["needs"] == "other test data"
     # Twenty would find an effect of δ; this is just above δ, which is neither no effect nor more.
     equal = dataclasses.replace(CLAIM, kind="equivalence", looks=(20,))
     near = np.linspace(-1, 1, 20) * 0.2 + 0.5
@@ -155,23 +169,105 @@ def test_what_an_undecided_claim_needs():
 
 
 def test_what_repetitions_hardly_decide_needs_other_data():
-    """Where most of the variance is that of test rows which all repetitions share."""
-    noisy = np.random.default_rng(3).normal(0.3, 1.0, (2, 10))
-    judged = judge(CLAIM, runs(*noisy, overlap=0.98), 1)
+    """An interval that lies around δ, which more repetitions only make narrower."""
+    near = np.linspace(-1, 1, 10) * 0.01 + 0.5
+    equal = dataclasses.replace(CLAIM, kind="equivalence")
+    judged = judge(equal, runs(near, near), 1)
+    assert not judged.hopeless  # as likely on either side
+    margin = dataclasses.replace(CLAIM, kind="margin", looks=(10, 11))
+    judged = judge(margin, runs(near - 1.001, near - 1.001), 1)
+    row = as_row(judged, "toy")
     assert judged.hopeless
     assert judged.chance < 0.05
-    row = as_row(judged, "toy")
     assert (row["verdict"], row["needs"]) == ("undecided", "other test data")
-    assert "by 40 repetitions has a chance of less than 1%" in outlook(CLAIM, judged.chance)
+    assert "by 11 repetitions has a chance of" in outlook(margin, judged.chance)
     kept = {("toy", "one", "overnight"): 10}
     assert _wanted([judged], kept, ["toy"]) == {}
     named = _wanted([judged], kept, ["toy-better"])
-    assert named == {"toy": {(name, "overnight", every): 20 for name in ("one", "two")}}
+    assert named == {"toy": {(name, "overnight", every): 11 for name in ("one", "two")}}
+    noisy = np.random.default_rng(3).normal(0.3, 1.0, (2, 10))
     likely = judge(CLAIM, runs(*noisy), 1)
     assert not likely.hopeless
-    assert _wanted([likely], kept, []) == named
     assert f"has a chance of {likely.chance:.0%}" in outlook(CLAIM, likely.chance)
     assert outlook(CLAIM, judge(CLAIM, {}, 1).chance) == ""
+
+
+# --- rules that were changed, readings, and what is none of the paper's ------------------------
+
+
+def with_seeds(one, two):
+    """Rows whose seeds are those of repetitions."""
+    made = runs(one, two)
+    rows, _ = made["toy"]
+    rows["seed"] = [*(FIRST_SEED + np.arange(len(one))), *(FIRST_SEED + np.arange(len(two)))]
+    return made
+
+
+def test_a_verdict_that_a_changed_rule_turns_stays_until_fresh_repetitions_judge():
+    noise = np.random.default_rng(8).normal(0, 0.1, 20)
+    turned = dataclasses.replace(CLAIM, seen=10, fresh=10)
+    known = with_seeds(2 + noise[:10], 2 + noise[:10])
+    judged = judge(turned, known, 1, "undecided")
+    assert (judged.verdict, judged.is_due) == ("undecided", True)
+    assert judged.found.low > 0  # though by the changed rule it would be reproduced
+    assert "10 fresh repetitions" in as_row(judged, "toy")["needs"]
+    assert _wanted([judged], {}, [])["toy"]["one", "overnight", every] == 20
+    later = with_seeds(*[np.r_[2 + noise[:10], noise[10:] - 2]] * 2)
+    judged = judge(turned, later, 1, "undecided")
+    assert (judged.verdict, judged.n, judged.is_due) == ("opposite", 10, False)
+    assert judged.found.effect == pytest.approx(np.mean(noise[10:] - 2))
+    assert judged.look.level == 1 - 0.05
+
+
+def test_readings_are_judged_alone_and_may_contradict():
+    noise = np.random.default_rng(9).normal(0, 0.1, 10)
+    alone = Reading("alone", "why", (CLAIM.parts[1],))
+    never = Reading("never run", "why", (dataclasses.replace(CLAIM.parts[1], dataset="three"),))
+    claim = dataclasses.replace(CLAIM, readings=(alone, never))
+    judged = judge(claim, runs(2 + noise, 1 + noise), 1)
+    assert [one.verdict for one in judged.readings] == ["reproduced", ""]
+    assert judged.is_robust
+    judged = judge(claim, runs(4 + noise, noise), 1)
+    assert (judged.verdict, judged.readings[0].verdict) == ("reproduced", "no effect (equivalent)")
+    assert not judged.is_robust
+    assert [line["reading"] for line in readings_table([claim], runs(4 + noise, noise))] == [
+        "alone"
+    ]
+
+
+def test_sets_that_go_opposite_ways_are_mixed_unless_they_are_equal_together():
+    noise = np.random.default_rng(10).normal(0, 0.1, 10)
+    assert judge(CLAIM, runs(4 + noise, noise - 1), 1).verdict == "mixed"
+    assert judge(CLAIM, runs(1 + noise, noise - 1), 1).verdict == "no effect (equivalent)"
+
+
+def test_withdrawn_claims_are_shown_and_take_no_place():
+    gone = dataclasses.replace(CLAIM, withdrawn="the paper says it of others")
+    judged = judge(gone, runs([1.0, 2.0] * 5, [1.0, 2.0] * 5), 1)
+    assert (judged.verdict, judged.found.effect) == ("withdrawn", 1.5)
+    many = [dataclasses.replace(CLAIM, id=str(i)) for i in range(12)]
+    check_declared((*many, gone))
+    denied = dataclasses.replace(CLAIM, id="denied", paper_effect=-1.0)
+    check_declared((*many, gone, denied))
+    assert n_judged((*many, gone, denied)) == 13  # what the paper denies spends no error rate
+
+
+def test_repetitions_without_a_model_that_is_as_good_are_counted():
+    parts = (
+        dataclasses.replace(CLAIM.parts[0], none=lambda rows: np.arange(20) < 3),
+        CLAIM.parts[1],
+    )
+    values = np.random.default_rng(2).normal(3.0, 0.1, (2, 20))
+    judged = judge(dataclasses.replace(CLAIM, parts=parts), runs(*values), 1)
+    assert as_row(judged, "toy")["none_as_good"] == "3 -"
+
+
+def test_claims_name_sets_of_which_the_paper_does_not_speak():
+    claims = {one.id: one for claims in discover().values() for one in claims}
+    assert claims["cronus-cheaper"].beyond == ("vj_faces", "cbcl")
+    told = {name: one for name, one in claims.items() if not name.startswith("cronus-")}
+    assert not [name for name, one in told.items() if one.beyond]
+    assert all(one.readings for one in claims.values() if one.beyond)
 
 
 def test_stand_ins_are_not_judged():
@@ -235,7 +331,9 @@ def test_effects_of_queries_are_crossed_with_repetitions():
     by_row, by_column = max(squares[0] - squares[2], 0) / 30, (squares[1] - squares[2]) / 10
     variance = by_row / 10 + by_column / 30 + squares[2] / 300
     assert judged.found.effect == pytest.approx(mean)
-    half = judged.found.high - judged.found.effect
-    t = stats.t.ppf((1 + judged.look.level) / 2, judged.found.freedom)
+    half = judged.new.high - judged.new.effect
+    t = stats.t.ppf((1 + judged.look.level) / 2, judged.new.freedom)
     assert half == pytest.approx(t * math.sqrt(variance))
-    assert 20 < judged.found.freedom < 40  # of the queries, which vary most
+    these = stats.ttest_1samp(of_row, 0).confidence_interval(judged.look.level)
+    assert (judged.found.low, judged.found.high) == pytest.approx((these.low, these.high))
+    assert 20 < judged.new.freedom < 40  # of the queries, which vary most

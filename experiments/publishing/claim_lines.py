@@ -1,0 +1,202 @@
+"""A primary claim as boards and pages show it: both intervals, what it was, its readings."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from experiments.primaries.confirming import rough
+from experiments.primaries.declared import Primary, Reading
+from experiments.primaries.judging import hopeless, outlook
+from experiments.primaries.verdicts import DECIDED, SIGNS, UNDECIDED
+
+Left = Callable[[Primary, int], float]
+"""The minutes that a claim with so many repetitions still needs."""
+
+
+class Interval(NamedTuple):
+    """An effect with its interval, all of them NaN where none is known."""
+
+    effect: float
+    low: float
+    high: float
+
+    def scaled(self, by: float) -> Interval:
+        """Return it in another unit."""
+        return Interval(*(by * value for value in self))
+
+    def in_words(self, digits: int = 3) -> str:
+        """Return effect and interval as text, empty where none is known."""
+        if math.isnan(self.low):
+            return ""
+        return f"{self.effect:+.{digits}f} [{self.low:+.{digits}f}, {self.high:+.{digits}f}]"
+
+
+NOTHING = Interval(math.nan, math.nan, math.nan)
+
+
+class Read(NamedTuple):
+    """A reading of a claim on the scoreboard."""
+
+    name: str
+    reason: str
+    seen: bool  # Whether it is exploratory
+    verdict: str  # Empty before its repetitions are there
+    found: Interval  # In the claim's unit
+    contradicts: bool  # Whether it is decided otherwise than the claim
+    needs: str  # What it still needs; empty if it was run
+
+    def in_words(self) -> str:
+        """Return what it says in one clause."""
+        mark = "†" * self.seen
+        if not self.verdict:
+            return f"{self.name}{mark}: declared, {self.needs}"
+        return f"{self.name}{mark}: {self.verdict}, {self.found.in_words()}"
+
+
+class Line(NamedTuple):
+    """A primary claim on the scoreboard; effects are in its unit."""
+
+    claim: str
+    sentence: str
+    place: str
+    verdict: str
+    sign: str
+    sets: tuple[str, ...]  # Data sets
+    of_sets: tuple[Interval, ...]  # The effect on each of them; empty before the first look
+    found: Interval  # On these data
+    new: Interval  # For new data of the kind
+    delta: float  # delta, unit, reason: See :class:`~experiments.primaries.declared.Primary`
+    unit: str
+    reason: str
+    n: int  # Repetitions
+    needs: str  # What it still needs, with the minutes on 2 cores; empty if it is decided
+    chance: float  # Of a verdict by the declared repetitions; NaN where it is not predicted
+    carries_over: str = ""  # Whether new data have the same verdict; empty where nothing is known
+    robust: bool = False  # Whether it is decided, and no reading contradicts it
+    due: bool = False  # Whether its verdict waits for fresh repetitions, as a rule was changed
+    finds: float = math.nan  # Smallest effect that is found on these data
+    floor: float = math.nan  # Smallest effect of new data that any number of repetitions finds
+    none_as_good: str = ""  # In how many repetitions no model is as good, by set
+    beyond: tuple[str, ...] = ()  # Sets of which the paper does not speak
+    was: str = ""  # Its published verdict with its interval; empty where it was none
+    changed: str = ""  # Why it is another
+    readings: tuple[Read, ...] = ()
+
+    @property
+    def effect(self) -> float:
+        """The effect on these data."""
+        return self.found.effect
+
+    def as_record(self) -> dict[str, Any]:
+        """Return it as JSON has it."""
+        record = self._asdict() | self.found._asdict()
+        record |= {"new_low": self.new.low, "new_high": self.new.high}
+        del record["found"], record["new"]
+        for name in ("of_sets", "readings"):
+            record[name] = [one._asdict() for one in getattr(self, name)]
+        return record
+
+    def said(self) -> str:
+        """Return verdict, effect and interval in the claim's unit, and what is needed."""
+        text = f"{self.sign} {self.verdict}: {self.claim}"
+        if not math.isnan(self.effect):
+            effect, rest = self.found.in_words(4).split(" ", 1)
+            text += f", {effect} {self.unit} {rest}"
+        text += f", δ = {self.delta:g}, n = {self.n}"
+        return text + f"; needs {self.needs}" * bool(self.needs)
+
+    def aside(self) -> list[str]:
+        """Return what stands in small beside the verdict, one clause each."""
+        said = []
+        if self.was:
+            said.append(f"was {self.was}" + f": {self.changed}" * bool(self.changed))
+        elif self.changed:
+            said.append(self.changed)
+        if self.carries_over:
+            said.append(
+                "carries over to new data"
+                if self.carries_over == "yes"
+                else "does not carry over to new data"
+            )
+        elif self.verdict in DECIDED and not math.isnan(self.effect):
+            said.append("of new data nothing is known: test rows are always the same")
+        if self.floor > self.delta:
+            said.append(
+                f"of new data it could find {self.floor:.2g} {self.unit} at the least, on these "
+                f"{self.finds:.2g}"
+            )
+        if self.none_as_good.replace("0", "").strip(" -"):
+            counts = zip(self.sets, self.none_as_good.split(), strict=True)
+            listed = ", ".join(f"{n} of {self.n} on {name}" for name, n in counts if n != "-")
+            said.append(f"no model validates as well in {listed}: counted as no saving")
+        if self.beyond:
+            said.append(f"the paper does not speak of {', '.join(self.beyond)}")
+        return said
+
+
+def line_of(one: Primary, row: Mapping, left: Left, was: Mapping | None, read: Sequence) -> Line:
+    """Return the line of a claim from its row of the table, those of its readings and its past."""
+    intervals = zip(*(map(float, row[name].split()) for name in _OF_SETS), strict=True)
+    due = bool(one.seen) and bool(row["needs"])
+    verdict = row["verdict"]
+    return Line(
+        claim=one.id,
+        sentence=one.sentence,
+        place=one.place,
+        verdict=verdict,
+        sign=SIGNS[verdict],
+        sets=tuple(part.dataset for part in one.parts),
+        of_sets=tuple(Interval(*three) for three in intervals),
+        found=Interval(*(row[name] for name in ("effect", "low", "high"))),
+        new=Interval(*(row[name] for name in ("effect", "new_low", "new_high"))),
+        delta=one.delta,
+        unit=one.unit,
+        reason=one.reason,
+        n=int(row["n"]),
+        needs=_needs(one, row, left),
+        chance=row["chance"],
+        carries_over=row["carries_over"],
+        robust=row["robust"] == "yes",
+        due=due,
+        finds=row["finds"],
+        floor=row["floor"] * one.delta,
+        none_as_good=row["none_as_good"],
+        beyond=one.beyond,
+        was="" if was is None or not (one.changed or one.withdrawn) else _was(was),
+        changed=one.withdrawn or one.changed,
+        readings=tuple(_read(one, reading, read, verdict) for reading in one.readings),
+    )
+
+
+_OF_SETS = ("of_sets", "low_of_sets", "high_of_sets")
+
+
+def _was(row: Mapping) -> str:
+    """Say a published verdict with its interval."""
+    found = Interval(row["effect"], row["low"], row["high"])
+    return f"{row['verdict']} {found.in_words()} by {row['n']} repetitions"
+
+
+def _read(one: Primary, reading: Reading, rows: Sequence[Mapping], verdict: str) -> Read:
+    """Return a reading from its row of the table of readings, if it has one."""
+    mine = (row for row in rows if (row["claim"], row["reading"]) == (one.id, reading.name))
+    row = next(mine, {})
+    its = row.get("verdict", "")
+    found = Interval(*(row.get(name, math.nan) for name in ("effect", "low", "high")))
+    needs = "" if its else f"not run yet (decide {one.id} --readings)"
+    other = its in DECIDED and its != verdict
+    return Read(reading.name, reading.reason, reading.seen, its, found, other, needs)
+
+
+def _needs(one: Primary, row: Mapping, left: Left) -> str:
+    text = row["needs"]
+    if not text or (row["verdict"] != UNDECIDED and not one.seen):
+        return text
+    minutes, likely = left(one, int(row["n"])), outlook(one, row["chance"])
+    if int(row["n"]) == 0:
+        text = f"not run yet: {one.looks[0]} repetitions of each set"
+    if minutes and not hopeless(row["chance"]):
+        text += f", about {rough(minutes)} min"
+    return f"{text}; {likely}" if likely else text

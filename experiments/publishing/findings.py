@@ -1,0 +1,65 @@
+"""What a paper's verdicts come to: what holds, what does not, what hangs on a reading."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from experiments.primaries.verdicts import DECIDED, REPRODUCED
+from experiments.publishing.claim_lines import Line
+
+_FACTORS = {"decades": 10.0, "doublings": 2.0}
+"""Units that are logarithms, with their base."""
+
+
+def findings(lines: Sequence[Line]) -> list[tuple[str, str]]:
+    """Return up to three findings, each with what it is, from the claims' own sentences.
+
+    Of several the first declared counts, before it those that no reading contradicts.
+    """
+    sure = [line for line in lines if line.verdict in DECIDED and not line.due]
+    sure.sort(key=lambda line: not line.robust)
+    found = {
+        "Holds": next((one for one in sure if one.verdict == REPRODUCED), None),
+        "Does not hold": next((one for one in sure if one.verdict != REPRODUCED), None),
+    }
+    said = [(what, of_line(one)) for what, one in found.items() if one]
+    hanging = [line for line in lines if any(read.contradicts for read in line.readings)]
+    waiting = [line for line in lines if line.due and line.was]
+    if hanging:
+        said.append(("Hangs on a reading", _hangs(hanging[0])))
+    elif waiting:
+        said.append(("Hangs on a rule", _waits(waiting[0])))
+    return said
+
+
+def of_line(line: Line) -> str:
+    """Return a claim's sentence with its effect in its own unit, and its verdict if it fails."""
+    failed = "" if line.verdict == REPRODUCED else f", {line.verdict}"
+    return f"{_short(line.sentence)} ({amount(line.effect, line.unit)}{failed})."
+
+
+def amount(effect: float, unit: str) -> str:
+    """Say an effect in its unit; one that is a logarithm as a factor, too."""
+    text = f"{effect:+.2g} {unit}".replace("-", "−", 1) if effect < 0 else f"{effect:+.2g} {unit}"
+    base = next((b for name, b in _FACTORS.items() if unit.startswith(name)), None)
+    return text if base is None else f"{text}, a factor of {base ** abs(effect):.2g}"
+
+
+def _short(sentence: str) -> str:
+    """A claim's sentence without what it says of the sets in brackets, and without its end."""
+    return re.sub(r" \((?:of|on) [^()]*\)", "", sentence).rstrip(".")
+
+
+def _hangs(line: Line) -> str:
+    read = next(one for one in line.readings if one.contradicts)
+    other = f"{read.verdict} ({amount(read.found.effect, line.unit)})"
+    ours = f"{line.verdict} ({amount(line.effect, line.unit)})"
+    return f"{_short(line.sentence)}: {ours}, but by {read.name}{'†' * read.seen} {other}."
+
+
+def _waits(line: Line) -> str:
+    return (
+        f"{_short(line.sentence)} ({amount(line.effect, line.unit)}): {line.verdict} as published; "
+        "a changed rule of intervals turns it, and fresh repetitions are to decide."
+    )
