@@ -94,8 +94,12 @@ class Line(NamedTuple):
         record = self._asdict() | self.found._asdict()
         record |= {"new_low": self.new.low, "new_high": self.new.high}
         del record["found"], record["new"]
-        for name in ("of_sets", "readings"):
-            record[name] = [one._asdict() for one in getattr(self, name)]
+        record["of_sets"] = [one.effect for one in self.of_sets]
+        record["low_of_sets"] = [one.low for one in self.of_sets]
+        record["high_of_sets"] = [one.high for one in self.of_sets]
+        record["readings"] = [
+            one._asdict() | {"found": one.found._asdict()} for one in self.readings
+        ]
         return record
 
     def said(self) -> str:
