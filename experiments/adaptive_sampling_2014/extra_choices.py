@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import pandas as pd
 
+from experiments.ablation import Change, Column, Line, of, table
 from experiments.adaptive_sampling_2014.cells.grid import MAX_COST
 from experiments.adaptive_sampling_2014.cells.variants import read
 from experiments.adaptive_sampling_2014.show.curve_panels import kind_of
@@ -29,15 +30,6 @@ EXACT_FAMILIES = ("fourier_magnitude", "gradient_magnitude", "hog_unoriented_7")
 
 TITLES = {dataset: printed.title for dataset, printed in SETS.items()}
 """The data sets, in the order of the paper's tables."""
-
-
-@dataclass(frozen=True)
-class Change:
-    """One thing done otherwise than by default."""
-
-    variant: str  # variant, says: Its name in the rows; the table's words for it
-    says: str
-    given: Mapping[str, Any] = field(default_factory=dict)  # Parameters of the sampler
 
 
 @dataclass(frozen=True)
@@ -97,12 +89,12 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
         for seed in seeds:
             for choice in CHOICES:
                 for change in (choice.default, *choice.changes):
-                    params = _params(change, ROUNDS[scale]) | {"given": dict(change.given)}
+                    params = _params(change, ROUNDS[scale]) | {"given": dict(change.changes)}
                     cells.append(Cell(dataset, choice.sampler, params, seed))
     for seed in seeds:
         for change in (THRESHOLDS.default, *THRESHOLDS.changes):
             params = _params(change, EXACT_ROUNDS[scale]) | {
-                "exact": change.variant == "exact",
+                "exact": change.name == "exact",
                 "families": list(EXACT_FAMILIES),
                 "n_train": N_EXACT,
             }
@@ -112,48 +104,11 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
 
 def _params(change: Change, rounds: tuple[int, ...]) -> dict[str, Any]:
     return {
-        "variant": change.variant,
+        "variant": change.name,
         "n_estimators": rounds[-1],
         "max_cost": MAX_COST,
         "rounds": list(rounds),
     }
-
-
-def differences(
-    rows: pd.DataFrame, dataset: str, choice: Choice, change: Change, rounds: int
-) -> pd.DataFrame:
-    """Return for each seed what a change does.
-
-    Parameters
-    ----------
-    rows : DataFrame
-        ``dataset, algorithm, variant, rounds, seed, log10_loss, test_error``.
-    dataset, choice, change, rounds
-        Where and which.
-
-    Returns
-    -------
-    DataFrame
-        ``log10_loss`` and ``test_error``, change minus default, one row per seed.
-    """
-    default, other = (
-        _of(rows, dataset, choice, one, rounds).set_index("seed")[["log10_loss", "test_error"]]
-        for one in (choice.default, change)
-    )
-    default, other = default.align(other, join="inner", axis=0)
-    return other - default
-
-
-def _of(
-    rows: pd.DataFrame, dataset: str, choice: Choice, change: Change, rounds: int | None = None
-) -> pd.DataFrame:
-    """Rows of a change; after all rounds that are read, or one of them."""
-    mine = rows[
-        (rows["dataset"] == dataset)
-        & (rows["algorithm"] == choice.sampler)
-        & (rows["variant"] == change.variant)
-    ]
-    return mine if rounds is None else mine[mine["rounds"] == rounds]
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> str:
@@ -198,47 +153,29 @@ def _title(dataset: str, meta: Mapping) -> str:
 
 
 def _table(rows: pd.DataFrame, dataset: str, choices: tuple[Choice, ...]) -> list[str]:
-    of_choices = rows["algorithm"].isin([choice.sampler for choice in choices])
-    rounds = sorted(set(rows.loc[of_choices & (rows["dataset"] == dataset), "rounds"]))
-    heads = [f"T = {t:,}: {name}" for t in rounds for name in ("loss", "error")]
-    lines = [
-        f"| method | | cost (all) | {' | '.join(heads)} |",
-        "|---|---|---:|" + "---:|" * len(heads),
+    samplers = [choice.sampler for choice in choices]
+    mine = rows[(rows["dataset"] == dataset) & rows["algorithm"].isin(samplers)]
+    rounds = sorted(set(mine["rounds"]))
+    columns = [
+        Column(f"T = {t:,}: {name}", value, "difference", f"+{form}", form, {"rounds": t})
+        for t in rounds
+        for name, value, form in (("loss", "log10_loss", ".3f"), ("error", "test_error", ".2f"))
     ]
+    lines = []
     for choice in choices:
-        for change in (choice.default, *choice.changes):
-            first = change is choice.default
-            texts = []
-            for t in rounds:
-                values = (
-                    _of(rows, dataset, choice, change, t)
-                    if first
-                    else differences(rows, dataset, choice, change, t)
-                )
-                sign = "" if first else "+"
-                texts.append(_spread(values["log10_loss"], f"{sign}.3f"))
-                texts.append(_spread(values["test_error"], f"{sign}.2f"))
-            name = f"**{choice.name}**" if first else ""
-            cost = _cost(_of(rows, dataset, choice, change, rounds[-1]))
-            lines.append(f"| {name} | {change.says} | {cost} | {' | '.join(texts)} |")
-    return lines
+        default, where = choice.default, {"algorithm": choice.sampler}
+        for change in (default, *choice.changes):
+            name = f"**{choice.name}**" if change is default else ""
+            last = of(mine, {**where, "variant": change.name, "rounds": rounds[-1]})
+            labels = (name, change.says, _cost(last))
+            lines.append(Line(labels, change.name, where, default.name))
+    return table(mine, ("method", "", "cost (all)"), columns, lines)
 
 
 def _cost(rows: pd.DataFrame) -> str:
     paper, every = rows["paper_cost"].mean(), rows["evaluations"].mean()
     dagger = "†" if round(paper, 1) > MAX_COST else ""
     return f"{paper:.1f}{dagger} ({every:.1f})"
-
-
-def _spread(values: pd.Series, form: str) -> str:
-    text = _number(values.mean(), form)
-    return text if len(values) < 2 else f"{text} ± {values.std(ddof=1):{form.lstrip('+')}}"
-
-
-def _number(value: float, form: str) -> str:
-    """Format a number with a true minus sign; what rounds to zero has no minus."""
-    text = format(value, form)
-    return (format(0.0, form) if float(text) == 0 else text).replace("-", "−")
 
 
 ARTEFACT = Artefact(

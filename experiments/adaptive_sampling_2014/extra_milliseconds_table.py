@@ -24,8 +24,9 @@ from experiments.adaptive_sampling_2014.show.curve_panels import (
     kind_of,
 )
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
-from experiments.adaptive_sampling_2014.show.tables import number, table_rounds
+from experiments.adaptive_sampling_2014.show.tables import table_rounds
 from experiments.artefact import Artefact
+from experiments.tables import number
 
 YARDSTICK = "uniform_naive"
 TIMING_COLUMNS = ("training_seconds", "tuning_seconds")
@@ -110,7 +111,7 @@ def _cell(rows: pd.DataFrame, dataset: str, method: Method, seconds: float) -> s
         return "no round"
     ended = reached["rounds"].max() == mine["rounds"].max() and method.key != YARDSTICK
     return (
-        f"{number(reached['log10_loss'].mean(), 3)}, {reached['test_error'].mean():.2f} % "
+        f"{number(reached['log10_loss'].mean(), '.3f')}, {reached['test_error'].mean():.2f} % "
         f"[{reached['rounds'].mean():.4g}{'†' * bool(ended)}]"
     )
 

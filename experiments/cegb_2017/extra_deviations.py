@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 
 import pandas as pd
 
+from experiments.ablation import OURS, Change, Column, Line, of, table
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import final_score
 from experiments.cegb_2017.show.panels import GRID, PANELS, Panel, panel_name, settings
 from experiments.data_kinds import aside
-from experiments.tables import mean_and_deviation
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("a'", "c", "d"))
 """Real data, with prices and with uniform costs."""
@@ -23,20 +22,8 @@ EXACT_ROUNDS = {"smoke": 3, "laptop": 30, "overnight": 500, "paper": 500}
 """Rounds of the comparison with exact thresholds, which take scikit-learn long."""
 
 
-@dataclass(frozen=True)
-class Change:
-    """One thing done otherwise than by default."""
-
-    # variant, says: Key of :func:`experiments.cegb_2017.cells.measure.final_score`; the table's
-    # words for it
-    variant: str
-    says: str
-    method: str = "cegb"  # Whose training is varied
-    panels: tuple[str, ...] = ()  # Keys of the panels it is tried on; empty for all
-
-
 CHANGES = (
-    Change("exact", "every threshold instead of at most 255 bins (plain boosting)", "gbrt"),
+    Change("exact", "every threshold instead of at most 255 bins (plain boosting)"),
     Change("bins_127", "127 bins instead of 255"),
     Change("bins_63", "63 bins instead of 255"),
     Change("bins_31", "31 bins instead of 255"),
@@ -45,19 +32,29 @@ CHANGES = (
     Change(
         "fewer_rows",
         f"as many rows left out again as the file lacks ({MISSING:.1%})",
-        "cegb",
-        ("c",),
+        panels=("c",),
     ),
 )
+"""Names as :func:`experiments.cegb_2017.cells.measure.final_score` knows them."""
+
+COLUMNS = (
+    Column("test score, change − ours", "test_score", "difference", "+.4f"),
+    Column("test cost, change / ours", "test_cost", "ratio", ".3f"),
+)
+
+
+def method_of(change: Change) -> str:
+    """Return whose training is varied: scikit-learn's exact thresholds know no costs."""
+    return "gbrt" if change.name == "exact" else "cegb"
 
 
 def tradeoffs(panel: Panel, change: Change) -> tuple[float, ...]:
     """Return the λ a change is tried at: two of Figure 2's for the stop, else the middle one."""
-    if change.method == "gbrt":
+    if method_of(change) == "gbrt":
         return (0.0,)
     grid = GRID["laptop"][panel.prices].tradeoffs
     middle = grid[len(grid) // 2]
-    return (middle, grid[-1]) if change.variant == "all_splits" else (middle,)
+    return (middle, grid[-1]) if change.name == "all_splits" else (middle,)
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -70,11 +67,12 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
             for change in CHANGES:
                 if change.panels and panel.key not in change.panels:
                     continue
-                base = settings(scale, panel, change.method)
-                if change.method == "gbrt":
+                method = method_of(change)
+                base = settings(scale, panel, method)
+                if method == "gbrt":
                     base = base | {"n_estimators": EXACT_ROUNDS[scale]}
                 for tradeoff in tradeoffs(panel, change):
-                    for variant in ("ours", change.variant):
+                    for variant in (OURS, change.name):
                         params = {
                             "panel": panel.key,
                             "tradeoff": tradeoff,
@@ -83,26 +81,32 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
                         }
                         if variant == "fewer_rows":
                             params["left_out"] = round(MISSING, 6)
-                        cell = Cell(dataset, change.method, params, seed)
-                        cells[(panel.key, seed, change.method, variant, tradeoff)] = cell
+                        cell = Cell(dataset, method, params, seed)
+                        cells[(panel.key, seed, method, variant, tradeoff)] = cell
     return list(cells.values())
 
 
-def effects(rows: pd.DataFrame, change: Change, panel: str, tradeoff: float) -> pd.DataFrame:
-    """Return for each seed what a change does."""
-    mine = rows[
-        (rows["panel"] == panel)
-        & (rows["algorithm"] == change.method)
-        & (rows["tradeoff"] == tradeoff)
-    ].set_index("seed")
-    ours, other = (mine[mine["variant"] == v] for v in ("ours", change.variant))
-    ours, other = ours.align(other, join="inner", axis=0)
-    cost = other["test_cost"] / ours["test_cost"].where(ours["test_cost"] > 0)
-    return pd.DataFrame({"score": other["test_score"] - ours["test_score"], "cost": cost})
+def lines_of(rows: pd.DataFrame, meta: Mapping) -> Iterator[Line]:
+    """Yield a line for each change, data set and λ that there are rows on."""
+    for change in CHANGES:
+        for panel in SHOWN:
+            for tradeoff in tradeoffs(panel, change):
+                where = {
+                    "panel": panel.key,
+                    "algorithm": method_of(change),
+                    "tradeoff": tradeoff,
+                }
+                mine = of(rows, {**where, "variant": change.name})
+                if len(mine):
+                    dataset = mine["dataset"].iloc[0]
+                    name = f"{panel_name(panel, dataset)}{aside(meta['data'][dataset])}"
+                    score = "AP@5" if panel.relevant_from else "accuracy"
+                    yield Line((change.says, name, f"{tradeoff:g}", score), change.name, where)
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> str:
     """Return the table: one line per change, data set and λ."""
+    heads = ("change", "data", "λ", "score")
     lines = [
         f"# CEGB: what our deviations change (scale {meta['scale']})",
         "",
@@ -110,22 +114,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
         f"draws. Mean ± standard deviation over {len(meta['seeds'])} seeds; a positive "
         "difference says that the change scores higher, a ratio below 1 that it costs less.",
         "",
-        "| change | data | λ | test score, change − ours | test cost, change / ours |",
-        "|---|---|---:|---:|---:|",
+        *table(rows, heads, COLUMNS, lines_of(rows, meta)),
     ]
-    for change in CHANGES:
-        for panel in SHOWN:
-            for tradeoff in tradeoffs(panel, change):
-                differences = effects(rows, change, panel.key, tradeoff)
-                if len(differences):
-                    dataset = rows.loc[rows["panel"] == panel.key, "dataset"].iloc[0]
-                    noted = aside(meta["data"][dataset])
-                    score = "AP@5" if panel.relevant_from else "accuracy"
-                    lines.append(
-                        f"| {change.says} | {panel_name(panel, dataset)}{noted} | {tradeoff:g} "
-                        f"| {mean_and_deviation(differences['score'], '+.4f')} {score} "
-                        f"| {mean_and_deviation(differences['cost'], '.3f')} |"
-                    )
     return "\n".join(lines) + "\n"
 
 

@@ -6,19 +6,11 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from experiments.ablation import OURS, Column, panel_lines, table
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cronus_2012.cells.variants import VARIANTS, varied
-from experiments.cronus_2012.show.choices import (
-    INSENSITIVE,
-    SAYS,
-    SHOWN,
-    effects,
-    mean_by_seed,
-    panels_there,
-)
+from experiments.cronus_2012.show.choices import CHANGES, INSENSITIVE, SHOWN, with_tied
 from experiments.cronus_2012.show.panels import START, Panel, make_cell
-from experiments.data_kinds import aside
-from experiments.tables import mean_and_deviation
 
 STEPS = {"smoke": [4], "laptop": [3, 9], "overnight": [3, 9], "paper": [3, 6, 9, 14]}
 """λ, in factors of 1.3 below the smallest that leaves the cascade empty."""
@@ -45,7 +37,7 @@ def _tried(scale: str, panel: Panel) -> tuple[str, ...]:
     """Variants of a panel; on VJ faces those that primary claims are on."""
     if scale == "smoke":
         return VARIANTS[:2]
-    return VARIANTS if panel.ranking else ("ours", *INSENSITIVE)
+    return VARIANTS if panel.ranking else (OURS, *INSENSITIVE)
 
 
 _NOT_NEEDED = (
@@ -67,8 +59,21 @@ def _with(scale: str, panel: Panel, seed: int, variant: str) -> Cell:
 # --- table ----------------------------------------------------------------------------------------
 
 
+_INITIAL, _OPTIMISED = {"method": "cronus_initial"}, {"method": "cronus"}
+COLUMNS = (
+    Column("test score, initialised", "test_score", "difference", "+.4f", where=_INITIAL),
+    Column("optimised", "test_score", "difference", "+.4f", where=_OPTIMISED),
+    Column(
+        *("cost, optimised: change / ours", "test_cost_paper", "ratio", ".3f"), where=_OPTIMISED
+    ),
+    Column("remain, initialised", "hard", "level", ".3f", "", _INITIAL),
+    Column("optimised", "hard", "level", ".3f", "", _OPTIMISED),
+)
+
+
 def render(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Return the table: one line per change and data set."""
+    """Return the table: one line per change and data set, of means over λ."""
+    rows = with_tied(rows)
     lines = [
         f"# Cronus: what our choices change (scale {meta['scale']})",
         "",
@@ -80,32 +85,14 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
         "share of the test inputs that come to the last stage. The score is precision@5, of VJ "
         "faces average precision.",
         "",
-        "| change | data | test score, initialised | optimised | cost, optimised: change / "
-        "ours | remain, initialised | optimised |",
-        "|---|---|---:|---:|---:|---:|---:|",
+        *table(
+            rows,
+            ("change", "data"),
+            COLUMNS,
+            panel_lines(rows, meta, SHOWN, CHANGES, with_ours=True),
+        ),
     ]
-    for panel in panels_there(rows):
-        lines.append(_line("(ours)", "ours", panel, rows, meta))
-    for variant, says in SAYS.items():
-        lines += [_line(says, variant, panel, rows, meta) for panel in panels_there(rows, variant)]
     return "\n".join(lines) + "\n"
-
-
-def _line(says: str, variant: str, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> str:
-    noted = aside(meta["data"][panel.dataset])
-    cells = []
-    for method in ("cronus_initial", "cronus"):
-        if variant == "ours":
-            score = mean_by_seed(rows, panel.key, variant, method)["test_score"]
-            cells.append(mean_and_deviation(score, ".4f"))
-        else:
-            score = effects(rows, panel.key, variant, method)["score"]
-            cells.append(mean_and_deviation(score, "+.4f"))
-    cost = effects(rows, panel.key, variant)["cost"]
-    cells.append("1" if variant == "ours" else mean_and_deviation(cost, ".3f"))
-    for method in ("cronus_initial", "cronus"):
-        cells.append(f"{mean_by_seed(rows, panel.key, variant, method)['hard'].mean():.3f}")
-    return f"| {says} | {panel.name}{noted} | {' | '.join(cells)} |"
 
 
 ARTEFACT = Artefact(

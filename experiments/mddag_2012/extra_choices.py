@@ -6,17 +6,13 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from experiments.ablation import Change, Column, panel_lines, table
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.data_kinds import aside
 from experiments.mddag_2012.cells.variants import VARIANTS, varied
-from experiments.mddag_2012.show.choices import (
-    SHOWN,
-    VALUES,
-    mean_by_seed,
-    panels_there,
-)
-from experiments.mddag_2012.show.panels import EPISODES, Panel
-from experiments.tables import mean_and_deviation
+from experiments.mddag_2012.show.panels import EPISODES, PANELS
+
+SHOWN = tuple(panel for panel in PANELS if panel.key in ("a", "b"))
+"""The paper's VJ, and CBCL with windows of one kind on both sides."""
 
 BETAS = {
     "smoke": [0.01],
@@ -29,26 +25,36 @@ BETAS = {
 POOL = {"smoke": 20, "laptop": 1000, "overnight": 1000, "paper": 1000}
 """N is the paper's: with many base classifiers eleven bins are too few."""
 
-SAYS = {
-    "bins_11": "11 uniform bins of f (ours: 1,001 for N = 1,000)",
-    "bins_101": "101 uniform bins of f",
-    "negative_weight_5": "negatives weigh 5 in the policy",
-    "running": "f divided by Σα of what was evaluated (ours: of all)",
-    "tie_is_right": "a tie is no error, as printed",
-    "rate_0.02": "learning rate 0.02 (the paper and ours: 0.2)",
-    "rate_decreasing": "learning rate 0.2/k after k scorings",
-    "by_accuracy": "the policy with the fewest errors is kept (ours: that of the least (8))",
-    "q_lambda": "Q(λ), as in the authors' program (the paper and ours: SARSA(λ))",
-    "descent": "coordinate descent (ours, not the paper's)",
-    "descent_from_sarsa": "coordinate descent from SARSA's policy",
-    "exponential": "exponential loss",
-    "exponential_0.02": "exponential loss, learning rate 0.02",
-    "exponential_of_shares": "exponential loss of f/Σα, as footnote 1 reads",
-    "exponential_of_shares_0.02": "exponential loss of f/Σα, learning rate 0.02",
-    "literal_exponential": "exponential loss as printed, the square of the usual one",
-    "gaussians": "values as sums of Gaussians with growing centres (ours: bins)",
-}
-"""The table's words for each line."""
+CHANGES = (
+    Change("bins_11", "11 uniform bins of f (ours: 1,001 for N = 1,000)"),
+    Change("bins_101", "101 uniform bins of f"),
+    Change("negative_weight_5", "negatives weigh 5 in the policy"),
+    Change("running", "f divided by Σα of what was evaluated (ours: of all)"),
+    Change("tie_is_right", "a tie is no error, as printed"),
+    Change("rate_0.02", "learning rate 0.02 (the paper and ours: 0.2)"),
+    Change("rate_decreasing", "learning rate 0.2/k after k scorings"),
+    Change(
+        "by_accuracy", "the policy with the fewest errors is kept (ours: that of the least (8))"
+    ),
+    Change("q_lambda", "Q(λ), as in the authors' program (the paper and ours: SARSA(λ))"),
+    Change("descent", "coordinate descent (ours, not the paper's)"),
+    Change("descent_from_sarsa", "coordinate descent from SARSA's policy"),
+    Change("exponential", "exponential loss"),
+    Change("exponential_0.02", "exponential loss, learning rate 0.02"),
+    Change("exponential_of_shares", "exponential loss of f/Σα, as footnote 1 reads"),
+    Change("exponential_of_shares_0.02", "exponential loss of f/Σα, learning rate 0.02"),
+    Change("literal_exponential", "exponential loss as printed, the square of the usual one"),
+    Change("gaussians", "values as sums of Gaussians with growing centres (ours: bins)"),
+)
+
+COLUMNS = (
+    Column("objective (8), training", "train_objective"),
+    Column("test", "test_objective"),
+    Column("test error", "test_error"),
+    Column("classifiers, test", "test_evaluations", form=".2f"),
+    Column("TPR at FPR 0.05", "test_tpr_05"),
+    Column("paths", "n_paths", form=".0f"),
+)
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -72,19 +78,8 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
     ]
 
 
-# --- table ----------------------------------------------------------------------------------------
-
-
-_HEADER = (
-    "| change | data | objective (8), training | test | test error | classifiers, test "
-    "| TPR at FPR 0.05 | paths |",
-    "|---|---|---:|---:|---:|---:|---:|---:|",
-)
-_FORMS = (".4f", ".4f", ".4f", ".2f", ".4f", ".0f")
-
-
 def render(rows: pd.DataFrame, meta: Mapping) -> str:
-    """Return the table: one line per change and data set."""
+    """Return the table: one line per change and data set, of means over β."""
     betas = ", ".join(f"{beta:g}" for beta in BETAS[meta["scale"]])
     lines = [
         f"# MDDAG: what our choices change (scale {meta['scale']})",
@@ -95,28 +90,14 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
         "tie is an error, whatever a variant minimises. *Classifiers*: mean over all test windows. "
         "*Paths*: different ones that the training windows take.",
         "",
-        *_HEADER,
+        *table(
+            rows,
+            ("change", "data"),
+            COLUMNS,
+            panel_lines(rows, meta, SHOWN, CHANGES, with_ours=True),
+        ),
     ]
-    for panel in panels_there(rows):
-        lines.append(_line("(ours)", "ours", panel, rows, meta))
-    for variant, says in _there(rows).items():
-        lines += [_line(says, variant, panel, rows, meta) for panel in panels_there(rows)]
     return "\n".join(lines) + "\n"
-
-
-def _there(rows: pd.DataFrame) -> dict[str, str]:
-    """Return the variants that there are rows on, with the table's words."""
-    measured = set(rows["variant"])
-    return {variant: says for variant, says in SAYS.items() if variant in measured}
-
-
-def _line(says: str, variant: str, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> str:
-    noted = aside(meta["data"][panel.dataset])
-    table = mean_by_seed(rows, panel.key, variant)
-    cells = [
-        mean_and_deviation(table[value], form) for value, form in zip(VALUES, _FORMS, strict=True)
-    ]
-    return f"| {says} | {panel.name}{noted} | {' | '.join(cells)} |"
 
 
 ARTEFACT = Artefact(

@@ -38,8 +38,8 @@ from experiments.adaptive_sampling_2014.show.ranking import (
 )
 from experiments.artefact import Artefact
 from experiments.data_kinds import in_words, is_synthetic
+from experiments.tables import number
 
-_MINUS = "−"
 _COLUMNS = {"log10_loss": ("loss", 3), "test_error": ("error", 2)}
 """Heading and decimals of each quantity."""
 BESIDE = (
@@ -228,7 +228,7 @@ def _cell(
     if (rows["used_rounds"] == 0).any():
         return f"no round{beside}"
     values = rows[column]
-    text = number(values.mean(), decimals)
+    text = number(values.mean(), f".{decimals}f")
     if np.round(values.mean(), decimals) == best:
         text = f"**{text}**"
     if len(values) > 1:
@@ -241,13 +241,7 @@ def _cell(
 def _as_printed(value: float) -> str:
     """Return a number of the paper with its decimals: two, mostly one from 10 on."""
     short = abs(value) >= 10 and round(value, 1) == value
-    return number(value, 1 if short else 2)
-
-
-def number(value: float, decimals: int) -> str:
-    """Return a number with a true minus sign; no minus before a zero."""
-    text = f"{value:.{decimals}f}"
-    return text.lstrip("-") if float(text) == 0 else text.replace("-", _MINUS)
+    return number(value, ".1f" if short else ".2f")
 
 
 def _kept(rows: pd.DataFrame, meta: Mapping, dataset: str) -> list[str]:
@@ -361,7 +355,7 @@ def _interval(estimate: Estimate, decimals: int, plus: str = "") -> str:
     """Return *value [low, high]*; `plus` is the sign of a number above 0."""
     if np.isnan(estimate.value):
         return "–"
-    texts = [plus * (one > 0) + number(one, decimals) for one in estimate]
+    texts = [plus * (one > 0) + number(one, f".{decimals}f") for one in estimate]
     return texts[0] if np.isnan(estimate.low) else f"{texts[0]} [{texts[1]}, {texts[2]}]"
 
 

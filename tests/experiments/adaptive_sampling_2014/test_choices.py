@@ -10,6 +10,7 @@ from algorithms.feature_sampling import SAMPLERS
 from algorithms.stumps.sampling import Proposal, Sampler
 from datasets.features import families_of
 from datasets.features.feature_set import FeatureSet
+from experiments import ablation
 from experiments.adaptive_sampling_2014 import extra_choices
 from experiments.adaptive_sampling_2014.cells import variants
 from experiments.adaptive_sampling_2014.cells.variants import (
@@ -23,7 +24,6 @@ from experiments.adaptive_sampling_2014.extra_choices import (
     CHOICES,
     EXACT_FAMILIES,
     THRESHOLDS,
-    differences,
     make_cells,
 )
 
@@ -84,14 +84,14 @@ def test_each_variant_is_what_it_is_called(choice, monkeypatch):
         AdaBoostMH, "fit", lambda self, X, y: fitted.append(self) or fit(self, X, y)
     )
     cells = cells_of(choice)
-    assert list(cells) == ["default", *(change.variant for change in choice.changes)]
+    assert list(cells) == ["default", *(change.name for change in choice.changes)]
     for cell in cells.values():
         read(cell, TINY)
     default = vars(SAMPLERS[choice.sampler]())
     assert vars(fitted[0].sampler) == default
     for change, model in zip(choice.changes, fitted[1:], strict=True):
         changed = {name for name, v in vars(model.sampler).items() if v != default[name]}
-        assert changed == set(change.given)
+        assert changed == set(change.changes)
         same = fitted[0].get_params(deep=False)
         same |= {"sampler": model.sampler, "families": model.families}
         assert model.get_params(deep=False) == same
@@ -300,12 +300,11 @@ def meta(scale="laptop", kind="real"):
 def test_differences_are_paired_by_seed():
     table = rows()
     choice = CHOICES[0]
-    found = differences(table, "mnist", choice, choice.changes[0], 10)
-    np.testing.assert_allclose(found["log10_loss"], 0.1)
-    assert found["test_error"].tolist() == [1.0, 2.0]
+    where = {"dataset": "mnist", "algorithm": choice.sampler, "rounds": 10}
+    pair = (choice.changes[0].name, "test_error", choice.default.name)
+    assert ablation.difference(ablation.of(table, where), *pair).tolist() == [1.0, 2.0]
     one_less = table[~((table["seed"] == 0) & (table["variant"] == "default"))]
-    found = differences(one_less, "mnist", choice, choice.changes[0], 10)
-    assert found.index.tolist() == [1]
+    assert ablation.difference(ablation.of(one_less, where), *pair).index.tolist() == [1]
 
 
 def test_table():

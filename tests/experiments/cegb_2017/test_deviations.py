@@ -7,10 +7,11 @@ import pandas as pd
 import pytest
 
 from datasets import Dataset
+from experiments import ablation
 from experiments.cegb_2017 import extra_deviations
 from experiments.cegb_2017.cells import measure
 from experiments.cegb_2017.cells.measure import final_score, trace_and_describe
-from experiments.cegb_2017.extra_deviations import ARTEFACT, CHANGES, effects, make_cells
+from experiments.cegb_2017.extra_deviations import ARTEFACT, CHANGES, make_cells, method_of
 from tests.experiments.cegb_2017.test_figure2 import tiny
 
 
@@ -124,10 +125,12 @@ def test_effects_and_table():
         panel = change.panels[0] if change.panels else "d"
         shown = next(p for p in extra_deviations.SHOWN if p.key == panel)
         for tradeoff in extra_deviations.tradeoffs(shown, change):
-            found = effects(table, change, panel, tradeoff)
-            assert len(found) == 2
-            np.testing.assert_allclose(found["score"], 0.1)
-            np.testing.assert_allclose(found["cost"], 1.1)
+            where = {"panel": panel, "algorithm": method_of(change), "tradeoff": tradeoff}
+            mine = ablation.of(table, where)
+            scores = ablation.difference(mine, change.name, "test_score")
+            costs = ablation.ratio(mine, change.name, "test_cost")
+            np.testing.assert_allclose(scores, [0.1, 0.1])
+            np.testing.assert_allclose(costs, [1.1, 1.1])
     kinds = {"kind": "synthetic"}
     meta = {"scale": "smoke", "seeds": [0, 1], "data": dict.fromkeys(table["dataset"], kinds)}
     text = ARTEFACT.render(table, meta)

@@ -6,10 +6,9 @@ import pytest
 
 from algorithms.metrics import ndcg_letor_at_k
 from experiments.cell import Cell
-from experiments.greedy_miser_2012 import extra_training_time
+from experiments.greedy_miser_2012 import extra_choices, extra_training_time
 from experiments.greedy_miser_2012.cells import measure, stopwatch, variants
 from experiments.greedy_miser_2012.primaries import margin
-from experiments.greedy_miser_2012.show import choices
 from tests.experiments.greedy_miser_2012.test_figure1 import RANKING, cell_of, tiny
 
 
@@ -47,7 +46,9 @@ def test_without_prices_forced_splits_are_the_only_difference():
 
 
 def test_every_variant_has_words():
-    assert list(choices.SAYS) == [v for v in variants.CHANGES if v != "ours"]
+    assert [change.name for change in extra_choices.CHANGES] == [
+        v for v in variants.CHANGES if v != "ours"
+    ]
 
 
 def test_the_race_is_between_the_same_trees_with_and_without_prices():
