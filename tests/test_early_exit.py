@@ -168,9 +168,9 @@ def test_trees_with_and_without_bit_vectors(max_leaves):
 def many_trees():
     """Model of 300 trees and its reference, with their rows and queries."""
     rng = np.random.default_rng(4)
-    X = rng.integers(0, 9, (300, 4)).astype(float)
-    y = X[:, 0] - X[:, 1] + rng.normal(size=300)
-    model = GBRTRegressor(n_estimators=300, max_leaves=4, feature_costs=PRICES)
+    X = rng.integers(0, 9, (100, 4)).astype(float)
+    y = X[:, 0] - X[:, 1] + rng.normal(size=100)
+    model = GBRTRegressor(n_estimators=300, max_leaves=4, min_samples_leaf=5, feature_costs=PRICES)
     return model, fit_twins(model, gbrt, X, y), X, queries_of(rng, len(X))
 
 

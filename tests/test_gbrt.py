@@ -106,8 +106,9 @@ def test_large_on_one_and_two_threads(loss):
 def test_many_trees_in_blocks_of_bit_vectors(n_estimators, leaves, n_blocks):
     """256 trees a block with up to 32 leaves, 128 with up to 64, walking beyond."""
     rng = np.random.default_rng(2)
-    X = rng.normal(size=(130, 3))
-    y = X[:, 0] * X[:, 1] + rng.normal(size=130)
+    n = 2 * leaves + 10
+    X = rng.normal(size=(n, 3))
+    y = X[:, 0] * X[:, 1] + rng.normal(size=n)
     model = GBRTRegressor(
         n_estimators=n_estimators, min_samples_leaf=1, max_leaves=leaves, n_threads=1
     )

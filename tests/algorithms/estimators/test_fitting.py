@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import inspect
 import sys
 import warnings
@@ -11,7 +13,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
 import algorithms
@@ -105,21 +106,34 @@ def refused_parameter(model, cls, patch):
     return {}
 
 
+@functools.cache
+def calls_of_a_fit(cls):
+    """How many calls of this package's functions the fit makes that is to fail."""
+    fit = new(cls, feature_costs=None).fit
+    n_calls = watch_calls()
+    fit(NARROW, target(cls, OTHER_LABELS))
+    sys.setprofile(None)
+    assert n_calls[0] > 5
+    return n_calls[0]
+
+
 def stopping(share, error):
     """Fail at a share of the calls of this package's functions that the fit makes."""
 
     def failure(model, cls, patch):
         model.set_params(feature_costs=None)
-        fit = clone(model).fit
-        n_calls = watch_calls()
-        fit(NARROW, target(cls, OTHER_LABELS))
-        sys.setprofile(None)
-        assert n_calls[0] > 5
-        watch_calls(int(share * n_calls[0]), error)  # which ends by itself when it raises
+        at = int(share * calls_of_a_fit(cls))
+        watch_calls(at, error)  # which ends by itself when it raises
         return {}
 
     failure.__name__ = f"{error.__name__}_at_{share:g}_of_its_calls"
     return failure
+
+
+@functools.cache
+def counts(filename):
+    path = Path(filename)
+    return PACKAGE in path.parents and path.parent.name != "kernels"
 
 
 def watch_calls(stop_at=None, error=None):
@@ -127,8 +141,7 @@ def watch_calls(stop_at=None, error=None):
     n_calls = [0]
 
     def called(frame, event, _):
-        path = Path(frame.f_code.co_filename)
-        if event == "call" and PACKAGE in path.parents and path.parent.name != "kernels":
+        if event == "call" and counts(frame.f_code.co_filename):
             n_calls[0] += 1
             if n_calls[0] == stop_at:
                 raise error
@@ -202,9 +215,14 @@ def fail(model, cls, failure):
             model.fit(**data)
 
 
+@functools.cache
+def fitted(cls):
+    return new(cls).fit(FRAME, target(cls))
+
+
 @pytest.mark.parametrize(("cls", "failure"), CASES)
 def test_a_failed_refit_leaves_the_earlier_model_whole(cls, failure, tmp_path):
-    model = new(cls).fit(FRAME, target(cls))
+    model = copy.copy(fitted(cls))
     parameters, attributes = model.get_params(deep=False), dict(vars(model))
     before = (model.predict(FRAME), model.prediction_cost(FRAME), contents(model, tmp_path))
     fail(model, cls, failure)
