@@ -15,6 +15,7 @@ import click
 from tqdm.contrib.logging import logging_redirect_tqdm
 
 from datasets.sources.storage import write_atomically
+from experiments import setting
 from experiments.artefact import SCALES, Artefact
 from experiments.command_options import ARTEFACT, print_whatever_the_encoding, run_options
 from experiments.compare.command import compare_command
@@ -64,7 +65,7 @@ def main(arguments: Sequence[str] | None = None, suite: Suite | None = None) -> 
     except click.ClickException as error:
         where = f"{error.ctx.command_path} --help" if getattr(error, "ctx", None) else "--help"
         return _fail(USAGE, f"{error.format_message()}\nSee: {where}")
-    except (UnknownArtefact, WorkersDiffer, ConnectionError) as error:
+    except (UnknownArtefact, setting.WrongSetting, WorkersDiffer, ConnectionError) as error:
         return _fail(USAGE, str(error))
     except CellsFailed as error:
         return _fail(REGRESSION, str(error))
@@ -188,6 +189,13 @@ def _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet) 
     type=click.IntRange(min=1),
     help="Number of repetitions; default: the artefact's own.",
 )
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="METHOD.PARAMETER=VALUE",
+    help="Run a method with another parameter, beside what is published; may be repeated.",
+)
 @click.option("--publish", is_flag=True, help="Also write the results to results/<id>.")
 @click.option(
     "--dry-run", is_flag=True, help="Compute nothing; sum up cells, data and expected time."
@@ -201,6 +209,7 @@ def reproduce(
     scale,
     data_mode,
     seeds,
+    settings,
     publish,
     dry_run,
     every_cell,
@@ -223,12 +232,17 @@ def reproduce(
     options = _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet)
     if publish and scale == "smoke":
         raise click.UsageError("Smoke scale is for checks only: publish a larger one.")
+    if publish and settings:
+        raise click.UsageError("A run with --set stands beside what is published: no --publish.")
+    options = replace(options, settings=setting.parse(settings))
+    if settings:
+        artefacts = [setting.applied(one, scale, options.settings) for one in artefacts]
     if dry_run:
         failing = describe_plans(suite, artefacts, options, every_cell)
         if failing and (data_mode != "synthetic" or len(artefacts) == 1):
             return _fail(NO_DATA, f"the run would fail for want of data: {', '.join(failing)}")
         return 0
-    options = replace(options, command=_command(names, options))
+    options = replace(options, command=_command(names, options, settings))
     if len(artefacts) > 1:
         minutes = sum(artefact.minutes[options.scale] for artefact in artefacts)
         click.echo(f"{len(artefacts)} artefacts, about {minutes:.3g} min on 2 cores together")
@@ -236,7 +250,7 @@ def reproduce(
     with Workers(options.jobs, options.scheduler) as workers:
         for artefact in artefacts:
             try:
-                folder = base / artefact.id
+                folder = base / f"{artefact.id}{'-set' * bool(settings)}"
                 endings.append(_reproduce_one(suite, artefact, options, workers, folder))
             except (NoData, DataProblem) as error:
                 if len(artefacts) == 1:
@@ -273,11 +287,13 @@ def _runnable(artefacts: Sequence[Artefact], names: Sequence[str]) -> list[Artef
     return runnable
 
 
-def _command(names: Sequence[str], options: RunOptions) -> str:
+def _command(names: Sequence[str], options: RunOptions, settings: Sequence[str]) -> str:
     """Return the command without what cannot change a result: folders, workers."""
     arguments = ["reproduce", *names, "--scale", options.scale, "--data", options.data_mode]
     if options.n_seeds is not None:
         arguments += ["--seeds", str(options.n_seeds)]
+    for text in settings:
+        arguments += ["--set", text]
     return provenance.command_line(arguments)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 from collections.abc import Iterator, Mapping, Sequence
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import matplotlib
@@ -152,13 +153,23 @@ _SETTINGS = {
 }
 
 
+_LABEL_ENDS: ContextVar[Mapping[str, str]] = ContextVar("label_ends", default={})  # noqa: B039
+
+
 @contextlib.contextmanager
-def house_style(salt: str) -> Iterator[None]:
-    """Draw in the house's style, whatever the user's own settings are."""
-    with matplotlib.rc_context():
-        matplotlib.rcdefaults()
-        matplotlib.rcParams.update({**_SETTINGS, "svg.hashsalt": salt})
-        yield
+def house_style(salt: str, label_ends: Mapping[str, str] | None = None) -> Iterator[None]:
+    """Draw in the house's style, whatever the user's own settings are.
+
+    `label_ends` has for methods what the labels of their curves end with.
+    """
+    token = _LABEL_ENDS.set(label_ends or {})
+    try:
+        with matplotlib.rc_context():
+            matplotlib.rcdefaults()
+            matplotlib.rcParams.update({**_SETTINGS, "svg.hashsalt": salt})
+            yield
+    finally:
+        _LABEL_ENDS.reset(token)
 
 
 GAP_IN_WORDS = (
@@ -184,6 +195,7 @@ def draw_curve(
 ) -> None:
     """Draw a curve with its band; a single point has a bar instead."""
     look = LOOKS[algorithm]
+    label = f"{label or look.label}{_LABEL_ENDS.get().get(algorithm, '')}"
     every = max(1, len(np.atleast_1d(x)) // 12)
     line_x, line_y = x, y
     if gaps is not None and np.any(gaps):
@@ -198,11 +210,11 @@ def draw_curve(
         marker=look.marker,
         linestyle=look.line,
         markevery=every,
-        label=label or look.label,
+        label=label,
     )
     draw_band(ax, look.colour, x, low, high, most=most)
     drawn = ax.get_figure(root=True).__dict__.setdefault("curves", [])
-    drawn.append((ax, label or look.label, x, y, low, high))
+    drawn.append((ax, label, x, y, low, high))
 
 
 _OF_A_CURVE = ("x", "y", "low", "high")

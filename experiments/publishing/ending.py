@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from experiments import setting
 from experiments.artefact import Artefact
 from experiments.publishing import parts
 from experiments.publishing.output import read_meta, read_published, same_data
@@ -24,10 +25,13 @@ class Ending(NamedTuple):
 
 def end(artefact: Artefact, folder: Path, published: Path) -> tuple[Ending, list[str]]:
     """Return the :class:`Ending` of a run, and the lines that say it on the terminal."""
-    compared = [
-        *panels_computed(artefact, read_meta(folder)),
-        *difference(artefact, folder, published),
-    ]
+    meta = read_meta(folder)
+    compared = panels_computed(artefact, meta)
+    if "set" in meta:
+        said = setting.in_words(meta["set"])
+        compared.append(f"With {said}: beside what is published, never in its place.")
+    else:
+        compared += difference(artefact, folder, published)
     found = Ending(artefact.id, compared[0], picture_of(folder))
     return found, [*compared, _pictured(found.picture)]
 

@@ -12,9 +12,10 @@ from typing import Any
 import pandas as pd
 
 from datasets.sources.storage import write_atomically
+from experiments import setting
 from experiments.artefact import Artefact
 from experiments.data_kinds import PUBLISHED, in_words, is_synthetic
-from experiments.publishing import gaps
+from experiments.publishing import beside, gaps
 from experiments.publishing.orders import order_tables
 from experiments.publishing.tables import content_of, csv_bytes, path_of, read_rows, write_table
 from experiments.running import provenance
@@ -60,11 +61,16 @@ def write_run(
 ) -> None:
     """Write rows, times, pictures or table and provenance of a run."""
     folder.mkdir(parents=True, exist_ok=True)
-    rows = csv_bytes(result.rows.drop(columns=list(artefact.timing_columns)))
+    kept = result.rows.drop(columns=list(artefact.timing_columns))
+    settings = meta.get("set")
+    rows = csv_bytes(setting.marked(kept, settings) if settings else kept)
     meta = {**meta, "rows_sha256": _sha256(rows)}
     write_atomically(folder / "rows.csv", rows)
     write_atomically(folder / "timings.csv", csv_bytes(result.timings))
     write_atomically(folder / "meta.json", json_bytes(meta))
+    if settings and meta["data"]:
+        draw(folder, artefact, result.rows, meta, kinds, published)
+        return
     rows, meta = with_published(artefact, result.rows, meta, published)
     if meta["data"]:
         draw(folder, artefact, rows, meta, kinds)
@@ -112,6 +118,8 @@ class NotPublishable(ValueError):
 def check_publishable(folder: Path, published: Path) -> None:
     """Raise :class:`NotPublishable` if a run lacks published real data, or has synthetic ones."""
     meta, before = read_meta(folder), read_published(published)
+    if "set" in meta:
+        raise NotPublishable(f"not published, for it has {setting.in_words(meta['set'])}")
     if made := [name for name, record in meta["data"].items() if is_synthetic(record)]:
         raise NotPublishable(f"not published, for these data are synthetic: {', '.join(made)}")
     lacking, old = meta.get("absent", {}), {} if before is None else before[1]["data"]
@@ -119,6 +127,25 @@ def check_publishable(folder: Path, published: Path) -> None:
     if lost or not meta["data"]:
         lines = [f"  {name}: {lacking[name]}" for name in lost or lacking]
         raise NotPublishable("\n".join(["not published, for these data are not here:", *lines]))
+
+
+def _rendered_beside(artefact: Artefact, rows, meta: Mapping[str, Any], published: Path | None):
+    """Return the picture or table of a run with ``--set``, and what is published of its data."""
+    settings, before = meta["set"], None if published is None else read_published(published)
+    ends, said = setting.labels(rows, settings), setting.in_words(settings)
+    old, scale = None, ""
+    with house_style(artefact.id, ends):
+        drawn = artefact.render(rows, meta)
+    if before is not None and (same := same_data(meta["data"], before[1]["data"])):
+        old_rows, old_meta = before
+        scale, data = old_meta["scale"], {name: old_meta["data"][name] for name in same}
+        old = rendered(
+            artefact, old_rows[old_rows["dataset"].isin(same)], {**old_meta, "data": data}
+        )
+    if isinstance(drawn, str):
+        return beside.add_to_table(drawn, said, old, scale)
+    beside.add_to_figure(drawn, said, set(ends.values()), old, scale)
+    return drawn
 
 
 def rendered(artefact: Artefact, rows: pd.DataFrame, meta: Mapping[str, Any]):
@@ -139,9 +166,16 @@ def draw(
     rows: pd.DataFrame,
     meta: Mapping[str, Any],
     kinds: Sequence[str] = PICTURES,
+    published: Path | None = None,
 ) -> None:
-    """Render rows into a figure, with its curves as ``curves.csv``, or into ``table.md``."""
-    drawn = rendered(artefact, rows, meta)
+    """Render rows into a figure, with its curves as ``curves.csv``, or into ``table.md``.
+
+    Of a run with ``--set`` beside what is published.
+    """
+    if meta.get("set"):
+        drawn = _rendered_beside(artefact, rows, meta, published)
+    else:
+        drawn = rendered(artefact, rows, meta)
     (folder / "curves.csv").unlink(missing_ok=True)
     if isinstance(drawn, str):
         write_atomically(folder / "table.md", drawn.encode())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -44,6 +44,8 @@ class RunOptions:
     store: Path
     quiet: bool
     command: str
+    # Parameters by method that ``--set`` changed
+    settings: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
 def compute(suite: Suite, artefact: Artefact, options: RunOptions, workers: Workers) -> Result:
@@ -81,7 +83,7 @@ def describe(artefact: Artefact, options: RunOptions, result: Result, source_tre
         jobs=None if options.scheduler else options.jobs,
         source_tree=source_tree,
     )
-    further = {"chosen": result.chosen, "absent": result.absent}
+    further = {"chosen": result.chosen, "absent": result.absent, "set": options.settings}
     return meta | {name: value for name, value in further.items() if value}
 
 
