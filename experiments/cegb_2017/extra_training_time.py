@@ -11,12 +11,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.artefact import Cell
 from experiments.cegb_2017.cells.stopwatch import run_cell
 from experiments.cegb_2017.show.panels import GRID, PANELS, Panel, settings
 from experiments.cegb_2017.show.training_time import AT_MOST, VARIANTS, ratios
 from experiments.data_kinds import PUBLISHED, in_words
 from experiments.style import FADED, LOOKS, headline, not_recomputed
+from experiments.training_time import training_time
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("a", "a'", "c", "d"))
 ROUNDS = {"smoke": 3, "laptop": 20, "overnight": 100, "paper": 100}
@@ -107,18 +108,14 @@ def _name(rows: pd.DataFrame, dataset: str, meta: Mapping) -> str:
     return f"{said}\n{not_recomputed(record)}" if record["kind"] == PUBLISHED else said
 
 
-ARTEFACT = Artefact(
+ARTEFACT = training_time(
     id="cegb-training-time",
     paper="cegb_2017",
     title="Beside CEGB: training time",
     shows="How many times as long as plain gradient boosting CEGB trains.",
     minutes={"smoke": 0.2, "laptop": 4, "overnight": 35, "paper": 90},
-    seeds={"smoke": 1, "laptop": 5, "overnight": 10, "paper": 5},
     make_cells=make_cells,
     run_cell=run_cell,
-    keys=("method", "tradeoff"),
-    tolerances={"n_splits": Tolerance(relative=0.02)},
-    timing_columns=("fit_seconds",),
     render=render,
     paper_numbers='The paper gives no time: "comparable" (abstract), "does not slow down training '
     'significantly" (section 6).',

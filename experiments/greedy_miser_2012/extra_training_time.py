@@ -7,11 +7,12 @@ from dataclasses import replace
 
 import pandas as pd
 
-from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.artefact import Cell
 from experiments.data_kinds import aside
 from experiments.greedy_miser_2012.cells.stopwatch import run_cell
 from experiments.greedy_miser_2012.show.panels import make_cell
 from experiments.greedy_miser_2012.show.training_time import SHOWN, panels_there, ratios
+from experiments.training_time import training_time
 
 ROUNDS = {"smoke": 3, "laptop": 50, "overnight": 200, "paper": 200}
 """Rounds that are timed: every round does the same work, and a fit is repeated often."""
@@ -59,18 +60,14 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
     return "\n".join(lines) + "\n"
 
 
-ARTEFACT = Artefact(
+ARTEFACT = training_time(
     id="miser-training-time",
     paper="greedy_miser_2012",
     title="Beside Greedy Miser: training time",
     shows="How many times as long as stage-wise regression Greedy Miser trains.",
     minutes={"smoke": 0.1, "laptop": 1.9, "overnight": 15, "paper": 400},
-    seeds={"smoke": 1, "laptop": 5, "overnight": 10, "paper": 5},
     make_cells=make_cells,
     run_cell=run_cell,
-    keys=("method", "tradeoff"),
-    tolerances={"n_splits": Tolerance(relative=0.02)},
-    timing_columns=("fit_seconds",),
     render=render,
     paper_numbers='"comparable amount of time as stage-wise regression (about 80 minutes for the '
     'full Yahoo data set and 12 minutes for Scene-15)", section 6; 12 cores at 2.66 GHz.',

@@ -8,7 +8,7 @@ from sklearn.base import clone
 
 from experiments.cegb_2017.cells.measure import make_estimator
 from experiments.cell import Cell
-from experiments.cells.racing import n_splits, race
+from experiments.cells.racing import raced
 
 
 def make_racers(cell: Cell, dataset) -> dict:
@@ -21,22 +21,5 @@ def make_racers(cell: Cell, dataset) -> dict:
 
 
 def run_cell(cell: Cell, dataset) -> list[dict]:
-    """Train each method several times, see :func:`experiments.cells.racing.race`.
-
-    Returns
-    -------
-    list of dict
-        One row per method: ``method``, ``n_splits`` (split nodes of the model) and, measured,
-        ``fit_seconds`` (median of the fits, arrays to model, compiling excluded).
-    """
-    models = make_racers(cell, dataset)
-    seconds = race(models, dataset.X_train, dataset.y_train)
-    return [
-        {
-            "method": name,
-            "tradeoff": cell.params["tradeoff"],
-            "n_splits": n_splits(model),
-            "fit_seconds": seconds[name],
-        }
-        for name, model in models.items()
-    ]
+    """Train each method several times, see :func:`experiments.cells.racing.raced`."""
+    return raced(cell, make_racers(cell, dataset), dataset)

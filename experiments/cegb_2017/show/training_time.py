@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from experiments.training_time import times_as_long
+
 VARIANTS = {
     "cegb": "CEGB",
     "cegb_all_splits": "CEGB with as many splits (no stop at negative gain)",
@@ -13,10 +15,7 @@ VARIANTS = {
 
 def ratios(rows: pd.DataFrame, dataset: str, method: str) -> pd.Series:
     """Return for each seed how many times as long as plain boosting a method takes."""
-    table = rows[rows["dataset"] == dataset].pivot(
-        index="seed", columns="method", values="fit_seconds"
-    )
-    return table[method] / table["gbrt"]
+    return times_as_long(rows, dataset, method, "gbrt")
 
 
 AT_MOST = 1.5

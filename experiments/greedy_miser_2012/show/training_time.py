@@ -5,15 +5,14 @@ from __future__ import annotations
 import pandas as pd
 
 from experiments.greedy_miser_2012.show.panels import PANELS, Panel
+from experiments.training_time import times_as_long
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in "bcdg")
 
 
 def ratios(rows: pd.DataFrame, dataset: str) -> pd.Series:
     """Return for each seed how many times as long as stage-wise regression Greedy Miser takes."""
-    mine = rows[rows["dataset"] == dataset]
-    table = mine.pivot(index="seed", columns="method", values="fit_seconds")
-    return table["greedy_miser"] / table["stagewise"]
+    return times_as_long(rows, dataset, "greedy_miser", "stagewise")
 
 
 def panels_there(rows: pd.DataFrame) -> list[Panel]:
