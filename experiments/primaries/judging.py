@@ -387,12 +387,17 @@ def _kind(part: Part, runs: Runs) -> str:
 
 
 def _with_new_data(judged: Judged, effects: Sequence[np.ndarray], runs: Runs) -> Judged:
-    """Add the interval for new data of the kind: rows, queries or pictures vary as well."""
+    """Add the interval for new data of the kind: rows, queries or pictures vary as well.
+
+    It is never narrower than that on these data, though it may have more degrees of freedom: what
+    varies there varies here.
+    """
     pairs = list(zip(judged.primary.parts, effects, strict=True))
     sets = [_mean(part, values, runs) for part, values in pairs]
     known = not any(_never_changes(part, values, runs) for part, values in pairs)
     found = pooled(sets, judged.look.level, judged.primary.delta)
-    return judged._replace(of_kind=found, is_known=known)
+    low, high = min(found.low, judged.found.low), max(found.high, judged.found.high)
+    return judged._replace(of_kind=replace(found, low=low, high=high), is_known=known)
 
 
 def _overlap(part: Part, runs: Runs) -> float:

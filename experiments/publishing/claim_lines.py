@@ -124,7 +124,7 @@ class Line(NamedTuple):
                 if self.carries_over == "yes"
                 else "does not carry over to new data"
             )
-        elif self.verdict in DECIDED and not math.isnan(self.effect):
+        elif self.verdict in DECIDED and not math.isnan(self.effect) and math.isnan(self.new.low):
             said.append("of new data nothing is known: test rows are always the same")
         if self.floor > self.delta:
             said.append(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from experiments.primaries.verdicts import DECIDED, REPRODUCED
+from experiments.primaries.verdicts import DECIDED, DENIED, REPRODUCED, UNDECIDED
 from experiments.publishing.claim_lines import Line
 
 _FACTORS = {"decades": 10.0, "doublings": 2.0}
@@ -15,7 +15,8 @@ _FACTORS = {"decades": 10.0, "doublings": 2.0}
 def findings(lines: Sequence[Line]) -> list[tuple[str, str]]:
     """Return up to three findings, each with what it is, from the claims' own sentences.
 
-    Of several the first declared counts, before it those that no reading contradicts.
+    Of several the first declared counts, before it those that no reading contradicts. Where our
+    rows say of none that it does not hold, the paper's own table may, or one is open.
     """
     sure = [line for line in lines if line.verdict in DECIDED and not line.due]
     sure.sort(key=lambda line: not line.robust)
@@ -23,6 +24,12 @@ def findings(lines: Sequence[Line]) -> list[tuple[str, str]]:
         "Holds": next((one for one in sure if one.verdict == REPRODUCED), None),
         "Does not hold": next((one for one in sure if one.verdict != REPRODUCED), None),
     }
+    denied = (one for one in lines if one.verdict == DENIED)
+    found["Does not hold"] = found["Does not hold"] or next(denied, None)
+    if found["Does not hold"] is None:
+        found["Open"] = next(
+            (one for one in lines if one.verdict == UNDECIDED and not one.due), None
+        )
     said = [(what, of_line(one)) for what, one in found.items() if one]
     hanging = [line for line in lines if any(read.contradicts for read in line.readings)]
     waiting = [line for line in lines if line.due and line.was]
@@ -60,6 +67,6 @@ def _hangs(line: Line) -> str:
 
 def _waits(line: Line) -> str:
     return (
-        f"{_short(line.sentence)} ({amount(line.effect, line.unit)}): {line.verdict} as published; "
-        "a changed rule of intervals turns it, and fresh repetitions are to decide."
+        f"{_short(line.sentence)} ({amount(line.effect, line.unit)}): {line.verdict}, until fresh "
+        "repetitions judge by the new rule of intervals."
     )
