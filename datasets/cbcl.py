@@ -47,6 +47,7 @@ import numpy as np
 from datasets.cbcl_windows import COUNTS, FILE, MISSING, SIDE, divisions, rows_of, windows
 from datasets.dataset import Dataset, checksum
 from datasets.features.faces import prices, tables
+from datasets.features.measured_times import write_table
 from datasets.images import ImageSet, drawn_images, images_checksum
 from datasets.registry import DatasetSpec, Request, serve
 from datasets.synthetic.pictures import Pictures
@@ -107,7 +108,7 @@ def remeasure() -> None:
     DataUnavailable, ChecksumMismatch, PictureError
         As :func:`images`; synthetic data is never measured.
     """
-    prices.write(prices.measure(images(data="real").train))
+    write_table(prices.TABLE, prices.COLUMNS, prices.measure(images(data="real").train))
 
 
 def _real_images(request: Request) -> ImageSet:

@@ -37,6 +37,7 @@ import numpy as np
 
 from datasets import caltech101
 from datasets.dataset import Dataset, checksum
+from datasets.features.measured_times import write_table
 from datasets.features.scenes import prices, tables
 from datasets.images import ImageSet, drawn_images, images_checksum
 from datasets.registry import DatasetSpec, Request, serve
@@ -156,16 +157,11 @@ def remeasure() -> None:
         As :func:`images`; synthetic data is never measured.
     """
     scenes, pictures = described(data="real"), images(data="real").train
-    prices.write_pass(prices.measure_pass(pictures, scenes.provenance["learned"]))
-    prices.write(
-        prices.measure(
-            pictures,
-            scenes.provenance["learned"],
-            scenes.columns,
-            scenes.labels,
-            scenes.parts["kernel"],
-        )
-    )
+    learned = scenes.provenance["learned"]
+    one_pass = prices.measure_pass(pictures, learned)
+    write_table(prices.PASS_TABLE, prices.PASS_COLUMNS, one_pass)
+    told = (scenes.columns, scenes.labels, scenes.parts["kernel"])
+    write_table(prices.TABLE, prices.COLUMNS, prices.measure(pictures, learned, *told))
 
 
 def real(request: Request) -> Dataset:

@@ -1,9 +1,9 @@
 """Scanning a picture: ``python -m benchmarks.followed.scanning``, and what asv follows of it.
 
-A detector of 500 boosted stumps is trained on `vj_faces` (where they cannot be had, on their
-synthetic, and it says so) and scans scikit-image's astronaut, 512×512 pixels in grey, every window
-at every scale. Beside it run soft cascades made of the same stumps on the validation rows, at two
-detection rates, and MDDAGs of the same stumps on the training rows. *ns an evaluation* is CPU time
+A detector of 500 boosted stumps is trained on the real `vj_faces` and scans scikit-image's
+astronaut, 512×512 pixels in grey, every window at every scale. Beside it run soft cascades made of
+the same stumps on the validation rows, at two detection rates, and MDDAGs of the same stumps on the
+training rows. *ns an evaluation* is CPU time
 of one thread for the whole scan, integral images and smaller pictures included, by stumps
 evaluated; *counted* is how many times fewer stumps were evaluated than of the full model,
 *measured* how many times less time it took. Least of several scans that take turns.

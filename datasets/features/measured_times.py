@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime
 import io
 import platform
 import time
@@ -57,6 +58,22 @@ def least_seconds(*works: Callable[[], object], repetitions: int) -> list[float]
         for _ in range(repetitions)
     ]
     return np.min(rounds, axis=0).tolist()
+
+
+def milliseconds(*works: Callable[[], object], n_images: int, repetitions: int) -> list[float]:
+    """Give the least CPU milliseconds an image of works on so many images, on one thread."""
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        seconds = least_seconds(*works, repetitions=repetitions)
+    return [1e3 * spent / n_images for spent in seconds]
+
+
+def measured_row(columns: Sequence[str], *values: object) -> dict[str, str]:
+    """Give a row of a table: times to four digits, and last by whom and when it was measured."""
+    date = datetime.datetime.now(datetime.UTC).date().isoformat()
+    said = [f"{value:.4g}" if isinstance(value, float) else value for value in values]
+    return dict(zip(columns, (*said, processor(), date), strict=True))
 
 
 def _spent(work: Callable[[], object], n: int) -> float:

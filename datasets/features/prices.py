@@ -9,7 +9,6 @@ repetitions (other work on the machine only ever adds).
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -18,8 +17,8 @@ import numpy as np
 from datasets.features.families import Family, block_length
 from datasets.features.measured_times import (
     is_positive,
-    least_seconds,
-    processor,
+    measured_row,
+    milliseconds,
     read_table,
     write_table,
 )
@@ -82,27 +81,21 @@ def measure(dataset: str, families: Iterable[Family], images: np.ndarray, kind: 
     list of dict
         Rows of the table.
     """
-    from threadpoolctl import threadpool_limits
-
     block = np.ascontiguousarray(images[: block_length(images.shape[1:])])
-    date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    rows = []
-    with threadpool_limits(1):
-        for family in families:
-            milliseconds = 1e3 * _seconds(family, block) / len(block)
-            values = (f"{milliseconds:.4g}", kind, len(block), processor(), date)
-            rows.append(dict(zip(COLUMNS, (dataset, family.name, *values), strict=True)))
-    return rows
+    return [
+        measured_row(COLUMNS, dataset, family.name, _milliseconds(family, block), kind, len(block))
+        for family in families
+    ]
 
 
-def _seconds(family: Family, block: np.ndarray) -> float:
-    """Least CPU time to compute a block."""
+def _milliseconds(family: Family, block: np.ndarray) -> float:
+    """Least CPU time to compute an image of a block."""
     kept = np.empty((len(block), family.size(block.shape[1:])), dtype=np.uint8)
 
     def keep():
         kept[:] = family.columns(block)
 
-    return least_seconds(keep, repetitions=REPETITIONS)[0]
+    return milliseconds(keep, n_images=len(block), repetitions=REPETITIONS)[0]
 
 
 def write(measured: list[dict], path: Path | None = None) -> None:

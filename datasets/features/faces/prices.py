@@ -21,7 +21,6 @@ warm, HOG takes half of what it takes in turns.
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
@@ -30,12 +29,7 @@ from pathlib import Path
 import numpy as np
 
 from datasets.features.faces.families import GROUPS, PARTS, Part
-from datasets.features.measured_times import (
-    least_seconds,
-    processor,
-    read_table,
-    write_table,
-)
+from datasets.features.measured_times import measured_row, milliseconds, read_table
 
 TABLE = Path(__file__).with_name("milliseconds.csv")
 COLUMNS = ("family", "features", "shared_ms", "whole_ms", "block", "processor", "date")
@@ -126,41 +120,17 @@ def measure(windows: np.ndarray) -> list[dict]:
     list of dict
         Rows of the table.
     """
-    from threadpoolctl import threadpool_limits
-
     block = np.ascontiguousarray(windows[:: max(1, len(windows) // BLOCK)][:BLOCK])
-    date = datetime.datetime.now(datetime.UTC).date().isoformat()
     works: list[Callable[[], object]] = []
     for part in PARTS:
         kept = np.empty((len(block), part.n_features), dtype=np.uint8)
         works += [partial(part.prepare, block), partial(_keep, part, block, kept)]
-    with threadpool_limits(1):
-        seconds = least_seconds(*works, repetitions=REPETITIONS)
-    times = [f"{1e3 * spent / len(block):.4g}" for spent in seconds]
+    times = milliseconds(*works, n_images=len(block), repetitions=REPETITIONS)
     return [
-        dict(
-            zip(
-                COLUMNS,
-                (part.family.name, part.n_features, *pair, len(block), processor(), date),
-                strict=True,
-            )
-        )
+        measured_row(COLUMNS, part.family.name, part.n_features, *pair, len(block))
         for part, *pair in zip(PARTS, times[::2], times[1::2], strict=True)
     ]
 
 
 def _keep(part: Part, block: np.ndarray, kept: np.ndarray) -> None:
     kept[:] = part.family.columns(block)
-
-
-def write(measured: list[dict], path: Path | None = None) -> None:
-    """Replace the table.
-
-    Parameters
-    ----------
-    measured : list of dict
-        Of :func:`measure`.
-    path : Path, optional
-        The table; the committed one if not given.
-    """
-    write_table(TABLE if path is None else path, COLUMNS, measured)

@@ -25,7 +25,6 @@ which all detectors could share: :func:`shared_part`. Both times of its line wer
 
 from __future__ import annotations
 
-import datetime
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,10 +32,9 @@ import numpy as np
 
 from datasets.features.measured_times import (
     is_positive,
-    least_seconds,
-    processor,
+    measured_row,
+    milliseconds,
     read_table,
-    write_table,
 )
 from datasets.features.scenes.descriptors import DESCRIPTORS, detector_family, families
 from datasets.features.scenes.detectors import N_DETECTORS, SIDES, resized, windows
@@ -105,8 +103,6 @@ def shared_part(path: Path | None = None) -> float:
 
 def measure_pass(pictures: np.ndarray, learned: str) -> list[dict]:
     """Measure a detector and the pass over gradients in it, in turns."""
-    from threadpoolctl import threadpool_limits
-
     block = np.ascontiguousarray(pictures[:BLOCK])
     family = detector_family(learned, MEASURED_DETECTORS[0])
 
@@ -115,16 +111,9 @@ def measure_pass(pictures: np.ndarray, learned: str) -> list[dict]:
             for side in SIDES:
                 windows(resized(picture, side))
 
-    with threadpool_limits(1):
-        times = least_seconds(lambda: family.columns(block), one_pass, repetitions=REPETITIONS)
-    date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    values = (*(f"{1e3 * t / len(block):.4g}" for t in times), len(block), processor(), date)
-    return [dict(zip(PASS_COLUMNS, values, strict=True))]
-
-
-def write_pass(measured: list[dict], path: Path | None = None) -> None:
-    """Replace ``detector_pass.csv`` by the row of :func:`measure_pass`."""
-    write_table(PASS_TABLE if path is None else path, PASS_COLUMNS, measured)
+    works = (lambda: family.columns(block), one_pass)
+    times = milliseconds(*works, n_images=len(block), repetitions=REPETITIONS)
+    return [measured_row(PASS_COLUMNS, *times, len(block))]
 
 
 def n_reference(table: list[dict[str, str]]) -> int:
@@ -172,59 +161,31 @@ def measure(
     list of dict
         Rows of the table.
     """
-    from threadpoolctl import threadpool_limits
-
     block = np.ascontiguousarray(pictures[:BLOCK])
     single = {family.name: family for family in families(learned)[:-1]}
     single |= {
         f"detector_{k}": detector_family(learned, k) for k in MEASURED_DETECTORS if k < N_DETECTORS
     }
-    date = datetime.datetime.now(datetime.UTC).date().isoformat()
-    milliseconds: dict[str, list[tuple[float, ...]]] = {}
-    with threadpool_limits(1):
-        for descriptor in DESCRIPTORS:
-            if descriptor.name not in single:
-                continue
-            rows = np.ascontiguousarray(columns[descriptor.columns].T)
-            kernel = Kernel(descriptor, rows[reference])
-            machines = train_machines(kernel.rows(kernel.reference), labels[reference])
-            values = kernel.rows(rows[:BLOCK])
-            weights, intercept = machines.weights[:, 0].copy(), machines.intercept[0]
-            family, own = single[descriptor.name], rows[:BLOCK]
-            times = (
-                *least_seconds(
-                    lambda family=family: family.columns(block),
-                    lambda kernel=kernel, own=own: kernel.rows(own),
-                    lambda v=values, w=weights, b=intercept: v @ w + b,
-                    repetitions=REPETITIONS,
-                ),
-            )
-            name = "detector" if descriptor.name.startswith("detector_") else descriptor.name
-            milliseconds.setdefault(name, []).append(times)
-    return [
-        dict(
-            zip(
-                COLUMNS,
-                (
-                    name,
-                    *(f"{1e3 * t / len(block):.4g}" for t in np.median(times, axis=0)),
-                    *(len(reference), len(block), processor(), date),
-                ),
-                strict=True,
-            )
+    times_of: dict[str, list[tuple[float, ...]]] = {}
+    for descriptor in DESCRIPTORS:
+        if descriptor.name not in single:
+            continue
+        rows = np.ascontiguousarray(columns[descriptor.columns].T)
+        kernel = Kernel(descriptor, rows[reference])
+        machines = train_machines(kernel.rows(kernel.reference), labels[reference])
+        values = kernel.rows(rows[:BLOCK])
+        weights, intercept = machines.weights[:, 0].copy(), machines.intercept[0]
+        family, own = single[descriptor.name], rows[:BLOCK]
+        times = milliseconds(
+            lambda family=family: family.columns(block),
+            lambda kernel=kernel, own=own: kernel.rows(own),
+            lambda v=values, w=weights, b=intercept: v @ w + b,
+            n_images=len(block),
+            repetitions=REPETITIONS,
         )
-        for name, times in milliseconds.items()
+        name = "detector" if descriptor.name.startswith("detector_") else descriptor.name
+        times_of.setdefault(name, []).append(times)
+    return [
+        measured_row(COLUMNS, name, *np.median(times, axis=0), len(reference), len(block))
+        for name, times in times_of.items()
     ]
-
-
-def write(measured: list[dict], path: Path | None = None) -> None:
-    """Replace the table.
-
-    Parameters
-    ----------
-    measured : list of dict
-        Of :func:`measure`.
-    path : Path, optional
-        The table; the committed one if not given.
-    """
-    write_table(TABLE if path is None else path, COLUMNS, measured)

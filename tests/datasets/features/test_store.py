@@ -401,7 +401,7 @@ def test_remeasure_replaces_table_and_readme(capsys, monkeypatch, tmp_path):
     monkeypatch.setattr(prices, "TABLE", table)
     monkeypatch.setattr(measured_times, "LEAST_SECONDS", 1e-6)
     monkeypatch.setattr(prices, "REPETITIONS", 1)
-    monkeypatch.setattr(prices, "processor", lambda: "Abacus")
+    monkeypatch.setattr(measured_times, "processor", lambda: "Abacus")
     small = features.images_of("mnist", scale="smoke")
     monkeypatch.setattr(command, "images_of", lambda name: small)
     assert command.main(["--remeasure", "mnist"]) == 0

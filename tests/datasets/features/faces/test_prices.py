@@ -31,7 +31,7 @@ def test_prices_add_up_to_what_was_measured():
 def test_remeasuring_replaces_the_table(cache, monkeypatch, few_faces, tmp_path, capsys):
     put(monkeypatch, cache, cbcl_windows, MIRROR, packed(contents()))
     monkeypatch.setattr(prices, "TABLE", tmp_path / "milliseconds.csv")
-    monkeypatch.setattr(prices, "processor", lambda: "Abacus")
+    monkeypatch.setattr(measured_times, "processor", lambda: "Abacus")
     monkeypatch.setattr(prices, "REPETITIONS", 3)
     monkeypatch.setattr(measured_times, "LEAST_SECONDS", 1e-3)
     assert command.main(["--remeasure"]) == 0

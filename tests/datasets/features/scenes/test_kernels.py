@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+from datasets.features.measured_times import write_table
 from datasets.features.scenes import prices
 from datasets.features.scenes.__main__ import main
 from datasets.features.scenes.descriptors import DESCRIPTORS, Descriptor
@@ -100,7 +101,7 @@ def test_every_descriptor_has_a_committed_price():
 
 def test_prices_are_written_and_read(tmp_path):
     path = tmp_path / "times.csv"
-    prices.write(prices.read(), path)
+    write_table(path, prices.COLUMNS, prices.read())
     assert path.read_bytes() == prices.TABLE.read_bytes()
 
 
@@ -108,7 +109,7 @@ def test_prices_are_written_and_read(tmp_path):
 def test_a_price_that_is_none_is_named(tmp_path, wrong):
     path = tmp_path / "times.csv"
     first = prices.read()[0]
-    prices.write([first | {"kernel_ms": wrong}], path)
+    write_table(path, prices.COLUMNS, [first | {"kernel_ms": wrong}])
     with pytest.raises(ValueError, match=f"times.csv: {first['descriptor']}, kernel_ms: '{wrong}'"):
         prices.read(path)
 
@@ -138,8 +139,9 @@ def test_command_line_without_data(capsys, unreachable):
 @pytest.mark.parametrize(("one", "whole"), [("3.2", "3.1"), ("0", "3.1"), ("", "3.1")])
 def test_a_pass_that_is_no_part_of_a_detector_is_refused(tmp_path, one, whole):
     row = {"detector_ms": whole, "pass_ms": one, "block": 26, "processor": "any", "date": "today"}
-    prices.write_pass([row], tmp_path / "pass.csv")
+    write_table(tmp_path / "pass.csv", prices.PASS_COLUMNS, [row])
     with pytest.raises(ValueError, match=r"positive|as long"):
         prices.shared_part(tmp_path / "pass.csv")
-    prices.write_pass([{**row, "pass_ms": "3.0", "detector_ms": "4.0"}], tmp_path / "pass.csv")
+    longer = {**row, "pass_ms": "3.0", "detector_ms": "4.0"}
+    write_table(tmp_path / "pass.csv", prices.PASS_COLUMNS, [longer])
     assert prices.shared_part(tmp_path / "pass.csv") == 0.75
