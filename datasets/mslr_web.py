@@ -33,7 +33,7 @@ from datasets.errors import ChecksumMismatch, DamagedData
 from datasets.registry import DatasetSpec, Request
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import announce, decoded
-from datasets.sources.svmrank import read_pieces
+from datasets.sources.svmrank import save_rows
 from datasets.synthetic.ranking import Ranking, dataset_parts
 from datasets.synthetic.streams import PARTS
 
@@ -223,19 +223,8 @@ def _unpack(collection: Collection, k: int, file: Found, target: Path) -> None:
 
 def _decode_text(path: Path, name: str, out: Path) -> None:
     """Parse the text in pieces of lines into float64: some features are counts of a million."""
-    labels, queries = [], []
-    with open(path, "rb") as text:
-        n_rows = sum(1 for line in text if line.strip())
-    with open(path, "rb") as text, open(out / "X.npy", "wb") as x_file:
-        header = {"descr": "<f8", "fortran_order": False, "shape": (n_rows, mslr.N_FEATURES)}
-        np.lib.format.write_array_header_1_0(x_file, header)
-        how = {"grades": GRADES, "complete": True, "chunk_lines": CHUNK_LINES}
-        for piece in read_pieces(text, name, mslr.N_FEATURES, **how):
-            x_file.write(piece.X.astype("<f8").tobytes())
-            labels.append(piece.y)
-            queries.append(piece.query)
-    np.save(out / "y.npy", np.concatenate(labels or [np.empty(0)]))
-    np.save(out / "query.npy", np.concatenate(queries or [np.empty(0)]).astype(np.int64))
+    how = {"grades": GRADES, "complete": True, "chunk_lines": CHUNK_LINES}
+    save_rows(path, name, mslr.N_FEATURES, out, **how)
 
 
 def _spec(collection: Collection) -> DatasetSpec:

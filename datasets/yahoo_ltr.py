@@ -35,7 +35,7 @@ from datasets.registry import DatasetSpec, Request
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.nested import inner_archive, member_text
 from datasets.sources.storage import announce, decoded, file_sha256
-from datasets.sources.svmrank import read_pieces
+from datasets.sources.svmrank import save_rows
 from datasets.synthetic.ranking import Ranking, dataset_parts
 from datasets.synthetic.streams import PARTS, structure
 
@@ -233,24 +233,8 @@ def _decode(file: Found, part: str, out: Path) -> dict:
 
 
 def _decode_text(path: Path, name: str, out: Path) -> None:
-    labels, queries = [], []
-    occurs = np.zeros(N_FEATURES, dtype=bool)
-    with open(path, "rb") as text:
-        n_rows = sum(1 for line in text if line.strip() and not line.lstrip().startswith(b"#"))
-    with open(path, "rb") as text, open(out / "X.npy", "wb") as x_file:
-        header = {"descr": "<f4", "fortran_order": False, "shape": (n_rows, N_FEATURES)}
-        np.lib.format.write_array_header_1_0(x_file, header)
-        pieces = read_pieces(
-            text, name, N_FEATURES, grades=GRADES, dtype=np.float32, chunk_lines=CHUNK_LINES
-        )
-        for piece in pieces:
-            x_file.write(piece.X.astype("<f4").tobytes())
-            occurs |= piece.listed
-            labels.append(piece.y)
-            queries.append(piece.query)
-    np.save(out / "y.npy", np.concatenate(labels or [np.empty(0)]).astype(np.float32))
-    np.save(out / "query.npy", np.concatenate(queries or [np.empty(0)]).astype(np.int64))
-    np.save(out / "occurs.npy", occurs)
+    how = {"grades": GRADES, "dtype": np.float32, "chunk_lines": CHUNK_LINES}
+    np.save(out / "occurs.npy", save_rows(path, name, N_FEATURES, out, **how))
 
 
 SPEC = DatasetSpec(

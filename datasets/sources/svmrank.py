@@ -12,6 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 
@@ -72,6 +73,31 @@ def read_rows(lines: Iterable[bytes], name: str, n_features: int, **how) -> Rows
         None if pieces[0].query is None else np.concatenate([piece.query for piece in pieces]),
         np.any([piece.listed for piece in pieces], axis=0),
     )
+
+
+def save_rows(
+    path: Path, name: str, n_features: int, out: Path, *, dtype: type = np.float64, **how
+) -> np.ndarray:
+    """Write ``X.npy``, ``y.npy`` and ``query.npy`` of a text piece by piece; give what is listed.
+
+    Other arguments and errors are those of :func:`read_pieces`.
+    """
+    labels, queries = [np.empty(0)], [np.empty(0)]
+    listed = np.zeros(n_features, dtype=bool)
+    with open(path, "rb") as text:
+        n_rows = sum(1 for line in text if line.strip() and not line.lstrip().startswith(b"#"))
+    with open(path, "rb") as text, open(out / "X.npy", "wb") as x_file:
+        descr = np.dtype(dtype).newbyteorder("<")
+        header = {"descr": descr.str, "fortran_order": False, "shape": (n_rows, n_features)}
+        np.lib.format.write_array_header_1_0(x_file, header)
+        for piece in read_pieces(text, name, n_features, dtype=dtype, **how):
+            x_file.write(piece.X.astype(descr).tobytes())
+            listed |= piece.listed
+            labels.append(piece.y)
+            queries.append(piece.query)
+    np.save(out / "y.npy", np.concatenate(labels).astype(dtype))
+    np.save(out / "query.npy", np.concatenate(queries).astype(np.int64))
+    return listed
 
 
 class _LineCheck:
