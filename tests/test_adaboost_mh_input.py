@@ -11,7 +11,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating, MASNaive
@@ -291,17 +291,18 @@ def expected_failures(estimator):
     return failures
 
 
-@parametrize_with_checks(
+@pytest.mark.parametrize(
+    "estimator",
     [
         AdaBoostMH(n_estimators=5, sampler="tasting_1q", max_cost=2, n_threads=1),
         AdaBoostMH(n_estimators=5, sampler=Laminating(n_examples=10**6), n_threads=1),
         AdaBoostMH(n_estimators=5, sampler="laminating", random_state=0, n_threads=1),
         AdaBoostMH(n_estimators=5, sampler="mas_q1", random_state=0, n_threads=1),
     ],
-    expected_failed_checks=expected_failures,
+    ids=lambda one: str(one.sampler),
 )
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+def test_scikit_learn_checks(estimator):
+    check_estimator(estimator, expected_failed_checks=expected_failures(estimator), on_skip=None)
 
 
 def test_parameters_are_documented_and_by_keyword():

@@ -39,6 +39,7 @@ def lines(artefact: str, name: str = "rows.csv") -> list[dict[str, str]]:
     return _lines(table(artefact, name))
 
 
+@cache
 def fresh(artefact: str, dataset: str) -> list[dict[str, str]]:
     """Kept repetitions of a set, as text: what primary claims are judged by."""
     return _lines(RESULTS / "primary" / artefact / f"{dataset}.csv.xz")

@@ -18,7 +18,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import check_estimator
 
 import algorithms
 from algorithms.adaboost_mh import AdaBoostMH
@@ -87,9 +87,9 @@ def expected_failures(estimator) -> dict[str, str]:
     }
 
 
-@parametrize_with_checks(CHECKED, expected_failed_checks=expected_failures)
-def test_scikit_learn_checks(estimator, check):
-    check(estimator)
+@pytest.mark.parametrize("estimator", CHECKED, ids=lambda one: type(one).__name__)
+def test_scikit_learn_checks(estimator):
+    check_estimator(estimator, expected_failed_checks=expected_failures(estimator), on_skip=None)
 
 
 @pytest.fixture(scope="module")

@@ -430,7 +430,7 @@ def test_intervals_and_corrections():
 )
 @pytest.mark.parametrize("weighted", [False, True])
 def test_every_resample_has_the_score_of_its_own_rows(metric, score, weighted, monkeypatch):
-    monkeypatch.setattr(intervals, "RESAMPLES", 400)
+    monkeypatch.setattr(intervals, "RESAMPLES", 50)
     rng = np.random.default_rng(5)
     cluster = np.repeat(np.arange(60), 2)
     y, weight = np.where(rng.random(120) < 0.1, 1, 0), rng.integers(1, 4, size=120).astype(float)
@@ -438,7 +438,7 @@ def test_every_resample_has_the_score_of_its_own_rows(metric, score, weighted, m
     answers = [np.zeros(120), np.where(rng.random(120) < 0.2, 1, y)]
     scored = [units(metric, part, answer) for answer in answers]
     means = intervals.resampled_means(scored, 7)
-    drawn = np.random.default_rng([7, 95]).multinomial(60, np.full(60, 1 / 60), size=400)
+    drawn = np.random.default_rng([7, 95]).multinomial(60, np.full(60, 1 / 60), size=50)
     by_hand = []
     for counts in drawn:
         rows = np.repeat(np.arange(120), counts[cluster])

@@ -39,7 +39,7 @@ def grouped(tmp_path_factory):
     question = dataclasses.replace(question, test=folder / "test.csv")
     only = ("cegb", "greedy_miser", "gbrt", "early_exit", "lightgbm", "hist_gradient_boosting")
     only = [slug for slug in only if methods.METHODS[slug].installed()]
-    search = Search((0.2, 5.0, 15.0), trials=2, rounds=20, only=only)
+    search = Search((0.2, 5.0, 15.0), trials=2, rounds=12, only=only)
     return compare(question, search, folder / "out", InThisProcess()), folder / "out"
 
 
