@@ -53,7 +53,14 @@ def queries_of(rng, n_samples):
     return np.repeat(labels, sizes)[:n_samples]
 
 
-def assert_as_reference(early, model, X, query=None, tree_cost=1.25):
+def bills_of(early, model, n_features, tree_cost=1.25):
+    """The reference's bill of the forest after each round."""
+    prices = meter_prices(early)
+    bill = {name: prices[name] for name in ("feature_costs", "feature_groups", "group_costs")}
+    return list(forest_costs.staged_forest_cost(model, n_features, tree_cost=tree_cost, **bill))
+
+
+def assert_as_reference(early, model, X, query=None, tree_cost=1.25, bills=None):
     """Assert that exits, scores, rankings and costs are the reference's."""
     prices = meter_prices(early.model)
     options = {"rule": early.rule, "s": early.threshold, "every": early.every, "place": early.place}
@@ -73,8 +80,8 @@ def assert_as_reference(early, model, X, query=None, tree_cost=1.25):
     for e in (0.0, tree_cost):
         cost = early_exit.row_cost(stages, expected, tree_cost=e, **prices)
         np.testing.assert_array_equal(early.prediction_cost(X, query, tree_cost=e), cost)
-    bill = {name: prices[name] for name in ("feature_costs", "feature_groups", "group_costs")}
-    bills = forest_costs.staged_forest_cost(model, X.shape[1], tree_cost=tree_cost, **bill)
+    if bills is None:
+        bills = bills_of(early.model, model, X.shape[1], tree_cost)
     np.testing.assert_array_equal(
         early.forest_cost_until_exit(X, query, tree_cost=tree_cost),
         early_exit.forest_cost_until_exit([0.0, *bills], expected),
@@ -166,12 +173,13 @@ def test_trees_with_and_without_bit_vectors(max_leaves):
 
 @pytest.fixture(scope="module")
 def many_trees():
-    """Model of 300 trees and its reference, with their rows and queries."""
+    """Model of 300 trees and its reference, with their rows, queries and bills."""
     rng = np.random.default_rng(4)
     X = rng.integers(0, 9, (100, 4)).astype(float)
     y = X[:, 0] - X[:, 1] + rng.normal(size=100)
     model = GBRTRegressor(n_estimators=300, max_leaves=4, min_samples_leaf=5, feature_costs=PRICES)
-    return model, fit_twins(model, gbrt, X, y), X, queries_of(rng, len(X))
+    reference = fit_twins(model, gbrt, X, y)
+    return model, reference, X, queries_of(rng, len(X)), bills_of(model, reference, 4)
 
 
 @pytest.mark.parametrize("full_enough", [0.0, 1.0])
@@ -179,14 +187,14 @@ def many_trees():
 def test_neither_threads_nor_batches_nor_packing_matter(
     monkeypatch, many_trees, n_threads, full_enough
 ):
-    fitted, reference, X, query = many_trees
+    fitted, reference, X, query, bills = many_trees
     model = copy.copy(fitted).set_params(n_threads=n_threads)
     monkeypatch.setattr(decorators, "_PARALLEL_VALUES", 0)
     monkeypatch.setattr(walking, "BATCH_ROWS", 40)
     monkeypatch.setattr(walking, "_FULL_ENOUGH", full_enough)
     for rule, s, every in [("proximity", 2.0, 7), ("capacity", 0.9, 290), ("score", 0.0, 10)]:
         early = EarlyExit(model, rule=rule, threshold=s, every=every)
-        exits = assert_as_reference(early, reference, X, query)
+        exits = assert_as_reference(early, reference, X, query, bills=bills)
         assert len(set(exits.exit)) > 1
 
 
