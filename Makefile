@@ -55,7 +55,6 @@ reproduce: setup
 	"$(PY)" -m experiments reproduce all $(OPTIONS)
 reproduce-%: setup
 	"$(PY)" -m experiments reproduce $* $(OPTIONS)
-reproduce-cegb-peers: setup-peers
 
 # All kernels, ahead of the first fit that needs them.
 compile: setup

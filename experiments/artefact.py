@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from experiments.cell import Cell, Tolerance, digest
@@ -60,8 +59,6 @@ class Artefact:
     drawn_columns : sequence of str
         Text columns, such as the lines of a small picture or what a score was computed of;
         ``check`` does not judge them.
-    requires : sequence of str
-        Modules of ``make setup-peers`` it needs.
     data_form : {"table", "images", "features", "none"}
         What `run_cell` is given: a :class:`datasets.Dataset`, an
         :class:`~datasets.images.ImageSet`, or the families of features that are computed from it,
@@ -78,8 +75,6 @@ class Artefact:
     curve : (str, str) or None
         Of a figure with curves over cost: the column that says whose curve a row belongs to, and
         the cost by which budgets choose; its gaps are listed in ``results/gaps.csv``.
-    letters : Mapping of str to str
-        The picture's letter of each panel whose key is another.
     orders : callable or None
         ``(rows, meta) -> DataFrame``: order against order of methods for which the paper prints
         numbers, see :mod:`experiments.publishing.orders`.
@@ -99,13 +94,11 @@ class Artefact:
     paper_numbers: str
     timing_columns: Sequence[str] = ()
     drawn_columns: Sequence[str] = ()
-    requires: Sequence[str] = ()
     data_form: str = "table"
     committed_picture: bool = True
     select: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     chosen: Callable[[pd.DataFrame], dict] | None = None
     curve: tuple[str, str] | None = None
-    letters: Mapping[str, str] = field(default_factory=dict)
     orders: Callable[[pd.DataFrame, Mapping], pd.DataFrame] | None = None
 
     def cells(self, scale: str, n_seeds: int | None = None) -> list[Cell]:
@@ -136,10 +129,6 @@ class Artefact:
             if {cell.seed for cell in self.make_cells(scale, range(n))}.issuperset(seeds):
                 return n
         return len(seeds)
-
-    def missing(self) -> list[str]:
-        """Return the required modules that are not installed."""
-        return [name for name in self.requires if importlib.util.find_spec(name) is None]
 
     def row_keys(self) -> list[str]:
         """Return the columns that identify a row, in the order rows are sorted by."""

@@ -228,7 +228,7 @@ def reproduce(
     for note in notes:
         click.echo(note)
     # The quickest first: each picture is written as it is ready.
-    artefacts = sorted(_runnable(artefacts, names), key=lambda artefact: artefact.minutes[scale])
+    artefacts = sorted(artefacts, key=lambda artefact: artefact.minutes[scale])
     options = _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet)
     if publish and scale == "smoke":
         raise click.UsageError("Smoke scale is for checks only: publish a larger one.")
@@ -266,25 +266,6 @@ def reproduce(
     if without_data:
         return _fail(NO_DATA, f"not regenerated for want of data: {', '.join(without_data)}")
     return 0
-
-
-def _runnable(artefacts: Sequence[Artefact], names: Sequence[str]) -> list[Artefact]:
-    """Leave out artefacts that need libraries which are not installed, and say so.
-
-    One that was asked for by its own name is an error, and so is to have none left.
-    """
-    runnable = []
-    for artefact in artefacts:
-        if not (missing := artefact.missing()):
-            runnable.append(artefact)
-            continue
-        text = f"{artefact.id} needs {', '.join(missing)}: make setup-peers"
-        if artefact.id in names:
-            raise click.UsageError(text)
-        click.secho(f"LEFT OUT: {text}", bold=True)
-    if not runnable:
-        raise click.UsageError("Nothing is left to run: make setup-peers")
-    return runnable
 
 
 def _command(names: Sequence[str], options: RunOptions, settings: Sequence[str]) -> str:
@@ -337,7 +318,6 @@ def check(suite, names, scale, update, jobs, scheduler, out, store, quiet) -> in
     if update and scale != "smoke":
         raise click.UsageError("--update is for smoke scale; use reproduce --publish for others.")
     artefacts, _ = suite.registry.resolve(names or ["all"])
-    artefacts = _runnable(artefacts, names)
     options = _run_options(suite, scale, "auto", None, jobs, scheduler, store, quiet)
     options = replace(options, command=provenance.command_line(["check", "--scale", scale]))
     columns, problems = [], []

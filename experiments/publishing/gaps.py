@@ -59,20 +59,16 @@ letter in the picture; `below` and `above` are costs."""
 
 
 def records(
-    artefact: str,
-    meta: Mapping,
-    found: Sequence[Gap],
-    n_curves: int,
-    letters: Mapping[str, str],
+    artefact: str, meta: Mapping, found: Sequence[Gap], n_curves: int
 ) -> Iterator[dict[str, Any]]:
     """Yield an artefact's rows of ``gaps.csv``."""
-    for gap in sorted(found, key=lambda gap: letters.get(gap.panel, gap.panel)):
+    for gap in found:
         look = LOOKS.get(gap.method)
         yield {
             "artefact": artefact,
             "scale": meta["scale"],
             "n_curves": n_curves,
-            "panel": letters.get(gap.panel, gap.panel),
+            "panel": gap.panel,
             "dataset": gap.dataset,
             "method": look.label if look else gap.method.replace("_", " "),
             "below": float(f"{gap.below:.4g}"),

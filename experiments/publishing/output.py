@@ -372,5 +372,5 @@ def gaps_found(results: Path, artefacts: Sequence[Artefact]) -> pd.DataFrame:
             curves = rows[rows[artefact.curve[1]] > 0]
             n_curves = len(curves.drop_duplicates(["panel", artefact.curve[0]]))
             widest = gaps.widest_gaps(rows, *artefact.curve)
-            records += gaps.records(artefact.id, meta, widest, n_curves, artefact.letters)
+            records += gaps.records(artefact.id, meta, widest, n_curves)
     return pd.DataFrame(records, columns=list(gaps.COLUMNS))

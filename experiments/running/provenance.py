@@ -74,22 +74,20 @@ def _version(library: str) -> str:
     return importlib.metadata.version(library)
 
 
-def environment(requires: Iterable[str] = ()) -> dict[str, Any]:
+def environment() -> dict[str, Any]:
     """Return versions and processor: equal on every machine that may share results."""
     return {
         "python": ".".join(platform.python_version_tuple()[:2]),
         "system": platform.system(),
-        "versions": {name: _version(name) for name in (*LIBRARIES, *requires)},
+        "versions": {name: _version(name) for name in LIBRARIES},
         "processor": processor(),
     }
 
 
-def worker_state(
-    run_module: str, load_module: str, names: tuple[str, ...], requires: tuple[str, ...] = ()
-) -> dict[str, Any]:
+def worker_state(run_module: str, load_module: str, names: tuple[str, ...]) -> dict[str, Any]:
     """Return what must agree between the driver and a worker: environment and sources."""
     sources = {name: sources_hash(run_module, load_module, name) for name in names}
-    return {**environment(requires), "sources": sources}
+    return {**environment(), "sources": sources}
 
 
 def describe_data(dataset) -> dict[str, Any]:
@@ -161,7 +159,7 @@ def describe_run(
         "data": {name: dict(data[name]) for name in sorted(data)},
         "seeds": list(seeds),
         "source_tree_sha256": source_tree,
-        **environment(artefact.requires),
+        **environment(),
         "processor_model": _processor_model(),
         "threads_per_worker": 1,
         "workers": jobs,

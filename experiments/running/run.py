@@ -178,7 +178,7 @@ def run(
     if not cells:
         return Result(*_tables(artefact, [], [])[:2], data, computed=0, kept=0, absent=absent)
     names = tuple(dict.fromkeys(cell.dataset for cell in cells))
-    described = (artefact.run_cell.__module__, load.__module__, names, tuple(artefact.requires))
+    described = (artefact.run_cell.__module__, load.__module__, names)
     state = worker_state(*described)
     # Two functions of one module share its sources, and may have cells of one name.
     by = {**state, "run_cell": artefact.run_cell.__qualname__}

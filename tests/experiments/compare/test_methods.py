@@ -3,17 +3,13 @@
 import dataclasses
 import pickle
 import warnings
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.cegb_2017.cells import peer_models
-from experiments.cell import Cell
 from experiments.compare import facts, optimal_trees, own_cascades, penalised, two_classes
 from experiments.compare.facts import Facts
-from experiments.compare.fitting import shape
 from experiments.compare.methods import METHODS
 from experiments.compare.metrics import mean_cost, units
 from experiments.compare.problem import Part, Problem
@@ -204,23 +200,3 @@ def test_cuts_are_where_answers_change():
     cuts = optimal_trees.cuts_of(column, np.array([0, 0, 0, 1, 1, 0]), 2)
     np.testing.assert_array_equal(cuts, [1.5, 3.5])
     assert len(optimal_trees.cuts_of(np.ones(6), np.arange(6) % 2, 3)) == 0
-
-
-@pytest.mark.parametrize("name", ["two classes", "three classes", "ranking"])
-@pytest.mark.parametrize("method", ["lightgbm_cegb", "catboost_first_use", "catboost_per_object"])
-def test_a_price_means_here_what_it_means_in_the_figures(monkeypatch, name, method):
-    """The same λ gives a library the same penalties as in a cell of ``cegb-peers``."""
-    problem, given = PROBLEMS[name], []
-    library = method.partition("_")[0]
-    monkeypatch.setattr(penalised, library, lambda problem, draw, **own: given.append(own))
-    METHODS[method].train(problem, DRAW | {"tradeoff": 0.02})
-    rows = problem.fit
-    task = {"two classes": "binary", "three classes": "multiclass"}.get(name, name)
-    dataset = SimpleNamespace(
-        task=task, X_train=rows.X.to_numpy(), y_train=rows.y, feature_costs=problem.feature_costs
-    )
-    drawn = {n: v for n, v in shape(problem, DRAW).items() if n != "n_estimators"}
-    cell = Cell("toy", method, drawn | {"tradeoff": 0.02, "rounds": [12]}, 0)
-    figure = getattr(peer_models, f"{library}_parameters")(cell, dataset)
-    assert given[0] == {name: figure[name] for name in given[0]}
-    assert len(given[0]) >= 2

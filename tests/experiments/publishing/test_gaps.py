@@ -82,7 +82,7 @@ def test_published_list(artefact):
     for (panel, name), (low, high, seed) in widest.items():
         label = LOOKS[name].label if name in LOOKS else name.replace("_", " ")
         ends = (f"{low:.4g}", f"{high:.4g}", f"{high / low:.1f}")
-        wanted.add((letter_of(artefact, panel), sets[panel], label, *ends, seed))
+        wanted.add((panel, sets[panel], label, *ends, seed))
     columns = ("panel", "dataset", "method", "below", "above", "factor", "seed")
     formats = {"below": ".4g", "above": ".4g", "factor": ".1f"}
     shown = [
@@ -96,13 +96,6 @@ def test_published_list(artefact):
     assert set(shown) == wanted
 
 
-PICTURED = {"cegb-peers": {"b'": "a", "y": "b", "m": "c", "w": "d", "d": "e"}}
-
-
-def letter_of(artefact, panel):
-    return PICTURED.get(artefact.id, {}).get(panel, panel)
-
-
 @pytest.mark.parametrize("artefact", WITH_CURVES, ids=lambda a: a.id)
 def test_letters_are_those_of_the_picture(artefact):
     """As the picture's file has them, with the data sets: ``(a) MSLR, y > 0``."""
@@ -111,5 +104,4 @@ def test_letters_are_those_of_the_picture(artefact):
         axes = artefact.render(rows, meta).axes
     panels = {ax.get_label(): ax.get_title(loc="left") for ax in axes}
     for panel in rows["panel"].unique():
-        assert panels[panel].startswith(f"({letter_of(artefact, panel)}) "), panels[panel]
-    assert artefact.letters == PICTURED.get(artefact.id, {})
+        assert panels[panel].startswith(f"({panel}) "), panels[panel]

@@ -193,51 +193,6 @@ def test_redraw_of_what_is_not_published(tmp_path, capsys):
     assert "nothing is published" in capsys.readouterr().out
 
 
-@pytest.fixture
-def needy(tmp_path):
-    toy = make_toy(artefact_id="toy-peers", sets=("nearby",))
-    needy = dataclasses.replace(toy, requires=("a_library_nobody_has",))
-    return suite(tmp_path, make_toy(sets=("nearby",)), needy)
-
-
-def test_missing_library_by_name_is_an_error(needy, capsys):
-    assert main(["reproduce", "toy-peers"], needy) == 2
-    text = capsys.readouterr().err
-    assert "a_library_nobody_has" in text
-    assert "make setup-peers" in text
-
-
-def test_nothing_left_to_run_is_an_error(needy, capsys):
-    """Its short name is not its own name, but nothing else answers to it."""
-    assert main(["reproduce", "peers"], needy) == 2
-    assert "make setup-peers" in capsys.readouterr().err
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("command", [["reproduce", "toy"], ["check"], ["check", "all"]])
-def test_missing_library_among_others_is_left_out_loudly(needy, command, capsys):
-    main([*command, "--jobs", "1", "--quiet"], needy)
-    text = capsys.readouterr().out
-    assert "LEFT OUT: toy-peers needs a_library_nobody_has" in text
-    runs = needy.results / "runs"
-    assert not list(runs.rglob("toy-peers"))
-    assert list(runs.rglob("toy-figure2"))
-
-
-@pytest.mark.slow
-def test_required_libraries_are_part_of_the_key(tmp_path, capsys):
-    """Another version of a peer computes anew; the toy stands for it with a library we have."""
-    plain = make_toy(sets=("nearby",))
-    peer = dataclasses.replace(plain, requires=("click",))
-    command = ["reproduce", "all", "--jobs", "1", "--quiet"]
-    assert main(command, suite(tmp_path, plain)) == 0
-    capsys.readouterr()
-    assert main(command, suite(tmp_path, peer)) == 0
-    assert "0 from the store" in capsys.readouterr().out
-    meta = json.loads((tmp_path / "runs" / "toy-figure2" / "meta.json").read_text())
-    assert "click" in meta["versions"]
-
-
 def test_short_names_of_what_stands_beside_a_paper(tmp_path):
     toy = make_toy(artefact_id="toy-training-time")
     registry = suite(tmp_path, toy).registry
