@@ -13,8 +13,9 @@ from algorithms.fcboost import FCBoostClassifier
 from algorithms.viola_jones import ViolaJonesClassifier
 from experiments.compare.fitting import fitted, further, log_between, named
 from experiments.compare.problem import Part, Problem
-from experiments.compare.trained import Trained, checkpoints
+from experiments.compare.trained import Trained
 from experiments.compare.two_classes import Cascade, Cascades, fitted_to_two
+from experiments.evaluate import fibonacci_rounds
 
 _DETECTION = 1 - np.geomspace(0.001, 0.5, 12)  # shares of the positives that a cascade keeps
 _MOST_FCBOOST = 60  # its steps grow with all stumps before
@@ -25,7 +26,7 @@ class _Stumps(Trained):
 
     def __init__(self, trained: Callable[[int], AdaBoostMH], last: int, parameters) -> None:
         self._trained, self._model, self.parameters = trained, trained(last), dict(parameters)
-        self.cuts = checkpoints(1, self._model.n_estimators_)
+        self.cuts = fibonacci_rounds(self._model.n_estimators_)
 
     def only(self, cut: float) -> None:
         """Keep one cut; a model with fewer rounds is taken whole."""
@@ -91,7 +92,7 @@ def fcboost(problem: Problem, draw: Mapping) -> Trained:
     model = FCBoostClassifier(**options, **problem.prices, tree_cost=0.0, n_threads=1)
     fitted_to_two(model, problem, draw)
     last = model.n_estimators_
-    cuts = checkpoints(1, last)
+    cuts = fibonacci_rounds(last)
     return Cascades(
         lambda cut: model.first_rounds(int(min(cut, last))), cuts, named(problem, draw, options)
     )

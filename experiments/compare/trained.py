@@ -14,6 +14,7 @@ import numpy as np
 from algorithms.early_exit import EarlyExit
 from algorithms.selection import prediction_cost
 from experiments.compare.problem import Part
+from experiments.evaluate import fibonacci_rounds, follow
 
 
 class Trained:
@@ -43,16 +44,6 @@ class Trained:
         raise NotImplementedError
 
 
-def checkpoints(first: int, last: int) -> list[int]:
-    """Give the rounds at which a model is measured: 1, 2, 3, 5, 8, … from its first split on."""
-    rounds, a, b = [], 1, 2
-    while a < last:
-        rounds.append(a)
-        a, b = b, a + b
-    kept = {max(first, r) for r in [*rounds, last] if last}
-    return sorted(r for r in kept if r <= last)
-
-
 class Rounds(Trained):
     """Boosted trees, ours or another library's under our meter, after some of their rounds."""
 
@@ -62,7 +53,7 @@ class Rounds(Trained):
         with_splits = 1 + np.flatnonzero((sizes > 1).any(axis=1))
         self.cuts = []
         if len(with_splits):
-            self.cuts = checkpoints(int(with_splits[0]), int(with_splits[-1]))
+            self.cuts = fibonacci_rounds(int(with_splits[-1]), int(with_splits[0]))
 
     def only(self, cut: float) -> None:
         """Keep one cut; a model with fewer rounds is taken whole, one without a split by then not.
@@ -77,13 +68,7 @@ class Rounds(Trained):
 
     def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
         """Yield predictions and costs at each cut."""
-        model = self._model
-        wanted, both = set(self.cuts), (model.staged_predict(part.X), model.staged_cost(part.X))
-        for n, (answer, cost) in enumerate(zip(*both, strict=True), 1):
-            if n in wanted:
-                yield np.copy(answer), cost
-            if n == self.cuts[-1]:
-                return
+        return follow(self._model, part.X, self.cuts)
 
     def model(self, cut: float):
         """Give the model as it was after so many rounds."""

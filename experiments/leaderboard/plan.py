@@ -14,6 +14,7 @@ from experiments.compare.fitting import N_DRAWN, log_between
 from experiments.compare.methods import Method
 from experiments.compare.plan import of_users, tradeoff_range
 from experiments.compare.problem import Problem
+from experiments.evaluate import constant_loss
 from experiments.leaderboard.budgets import declared
 from experiments.leaderboard.fields import SCALES, Field
 
@@ -61,7 +62,8 @@ def cells(
     seed : int
     """
     facts, budgets = Facts.of(problem), declared()[field.name]
-    range_ = tradeoff_range(loss_of_a_constant(problem), problem, 0.0, budgets)
+    loss = constant_loss(problem.parts["train"].y, problem.task == "classification")
+    range_ = tradeoff_range(loss, problem, 0.0, budgets)
     planned, skipped = [], []
     for method in methods:
         why = method.why_not(facts)
@@ -87,12 +89,3 @@ def _as_taken(method: Method, draw: Mapping, range_: tuple[float, float]) -> dic
     if not method.has_tradeoff:
         return dict(draw)
     return {**draw, "tradeoff": float(f"{log_between(draw['u'][3], *range_):.4g}")}
-
-
-def loss_of_a_constant(problem: Problem) -> float:
-    """Give the training loss of the best constant, a row: what a λ is weighed against."""
-    y = problem.parts["train"].y
-    if problem.task == "classification":
-        share = np.unique(y, return_counts=True)[1] / len(y)
-        return -float(np.sum(share * np.log(share)))
-    return float(np.var(y)) / 2

@@ -18,24 +18,13 @@ from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.interop import from_scikit_learn
 from algorithms.metrics import accuracy, average_precision_at_k
 from experiments.cell import Cell, rounded
+from experiments.evaluate import fibonacci_rounds, follow
 
 PLACES = 5
 """Places of the average precision, AP@5."""
 
 MISER_TREE_COST = 1.0
 """A tree of depth four "approximately costs as much as" a feature of cost 1 (section 5)."""
-
-
-def checkpoints(n_rounds: int) -> list[int]:
-    """Return the rounds at which a model is measured: 1, 2, 3, 5, 8, 13, … and the last.
-
-    A model without any round is measured once, at round 0: it predicts a constant at no cost.
-    """
-    rounds, a, b = [], 1, 2
-    while a < n_rounds:
-        rounds.append(a)
-        a, b = b, a + b
-    return [*rounds, n_rounds]
 
 
 def make_estimator(cell: Cell, dataset):
@@ -155,7 +144,7 @@ def first_tree(cell: Cell, dataset) -> list[dict]:
 
 def traced(model, cell: Cell, dataset) -> list[dict]:
     """Measure a fitted model at every checkpoint."""
-    wanted = checkpoints(model.n_estimators_)
+    wanted = fibonacci_rounds(model.n_estimators_)
     rows = []
     for rounds, row in measured(wanted, lambda part: _follow(model, cell, dataset, part, wanted)):
         forest = _forest_cost(model, cell, dataset, rounds)
@@ -223,14 +212,9 @@ def _follow(model, cell: Cell, dataset, part: str, wanted) -> Iterator[tuple[flo
     if wanted == [0]:
         yield _score(model.predict(X), cell, dataset, part), 0.0
         return
-    costs = model.staged_cost(
-        X,
-        feature_costs=dataset.feature_costs,
-        split_cost=cell.params["settings"]["split_cost"],
-        rounds=wanted,
-    )
-    for rounds, cost in zip(wanted, costs, strict=True):
-        predicted = model.first_rounds(rounds).predict(X)
+    split_cost = cell.params["settings"]["split_cost"]
+    prices = {"feature_costs": dataset.feature_costs, "split_cost": split_cost}
+    for predicted, cost in follow(model, X, wanted, **prices):
         yield _score(predicted, cell, dataset, part), float(np.mean(cost))
 
 

@@ -11,8 +11,9 @@ import numpy as np
 from algorithms.budget_forest import BudgetForestClassifier
 from algorithms.budget_prune import BudgetPruneClassifier
 from experiments.cegb_2017.cells import measure
-from experiments.cegb_2017.cells.measure import PLACES, checkpoints, score, speaking_queries
+from experiments.cegb_2017.cells.measure import PLACES, score, speaking_queries
 from experiments.cell import Cell, rounded
+from experiments.evaluate import fibonacci_rounds
 
 MOST_PRUNINGS = 12
 """Prunings that are measured of one forest, evenly spread over all optimal ones."""
@@ -58,7 +59,7 @@ def follow(cell: Cell, dataset) -> list[dict]:
 def _models(cell: Cell, dataset) -> Iterator[tuple[int, Any]]:
     if cell.algorithm == "cegb":
         model = measure.train(cell, dataset)
-        for rounds in checkpoints(model.n_estimators_):
+        for rounds in fibonacci_rounds(model.n_estimators_):
             if rounds:
                 yield rounds, model.first_rounds(rounds)
         return
@@ -76,7 +77,7 @@ def _models(cell: Cell, dataset) -> Iterator[tuple[int, Any]]:
     )
     if cell.algorithm == "budget_forest":
         forest.fit(dataset.X_train, y)
-        for n_trees in checkpoints(forest.n_estimators_):
+        for n_trees in fibonacci_rounds(forest.n_estimators_):
             yield n_trees, forest.first_rounds(n_trees)
         return
     pruning = BudgetPruneClassifier(forest, n_threads=1)

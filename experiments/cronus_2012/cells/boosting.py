@@ -9,9 +9,9 @@ from algorithms.exits.exit_rules import ranks_by_exit
 from algorithms.metrics import query_starts
 from experiments.cell import Cell, at_rounds
 from experiments.cronus_2012.cells.depth import Grown
-from experiments.cronus_2012.cells.quality import checkpoints
 from experiments.cronus_2012.cells.rows import model_row
 from experiments.cronus_2012.cells.task import Part, bills, part_of
+from experiments.evaluate import rounds_by_tens
 
 
 def boosting_rows(grown: Grown, dataset) -> list[dict]:
@@ -19,7 +19,7 @@ def boosting_rows(grown: Grown, dataset) -> list[dict]:
     cell, model, seconds = grown.cell, grown.trees, grown.seconds
     e = cell.params["tree_cost"]
     parts = {name: part_of(cell, dataset, name) for name in ("valid", "test")}
-    rounds = checkpoints(model.n_estimators_)
+    rounds = rounds_by_tens(model.n_estimators_)
     staged = {name: _staged(model, part, rounds, e) for name, part in parts.items()}
     billed = list(bills(model, dataset, e))
     rows = []

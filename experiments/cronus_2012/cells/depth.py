@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from algorithms.gbrt import GBRTRegressor
-from experiments.cell import Cell, at_rounds
-from experiments.cronus_2012.cells.quality import checkpoints, quality
+from experiments.cell import Cell
+from experiments.cronus_2012.cells.quality import quality
 from experiments.cronus_2012.cells.task import Part, bills, boosted, part_of
+from experiments.evaluate import all_prices, rounds_by_tens
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,9 @@ def _grown(cell: Cell, dataset, grow: Callable) -> Grown:
 def _worth(grown: Grown, dataset, valid: Part) -> float:
     """Mean validation score within budgets up to everything, see :func:`.quality.quality`."""
     cell, model = grown.cell, grown.trees
-    rounds = checkpoints(model.n_estimators_)
-    scores = at_rounds(map(valid.score, model.staged_predict(valid.X)), rounds)
+    rounds = rounds_by_tens(model.n_estimators_)
+    scores = {r: valid.score(model.first_rounds(r).predict(valid.X)) for r in rounds}
     e = cell.params["tree_cost"]
     billed = list(bills(model, dataset, e))
-    everything = float(np.sum(dataset.feature_costs)) + sum((dataset.group_costs or {}).values())
-    most = everything + e * model.n_estimators_
+    most = all_prices(dataset) + e * model.n_estimators_
     return quality([(billed[r - 1], scores[r]) for r in rounds], most)

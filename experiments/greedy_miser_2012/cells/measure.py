@@ -8,7 +8,7 @@ and e for each tree, which all rows pass.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -19,6 +19,7 @@ from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.metrics import accuracy, ndcg_at_k, ndcg_letor_at_k
 from datasets import ranking
 from experiments.cell import Cell, at_rounds, rounded
+from experiments.evaluate import all_prices, rounds_by_tens
 from experiments.greedy_miser_2012.cells import pictures
 
 PLACES = 5
@@ -35,18 +36,6 @@ METRICS = {"ndcg": ndcg_at_k, "ndcg_letor": ndcg_letor_at_k}
 """NDCG as usual, and by the rule of LETOR's program (no discount at rank 2)."""
 
 
-def checkpoints(n_rounds: int) -> list[int]:
-    """Return the rounds of which rows are kept: 1, 2, 3, 5, 10, 20, 30, 50, 80, … and the last.
-
-    A model without any round is measured once, at round 0: it predicts a constant at no cost.
-    """
-    rounds, a, b = [1, 2, 3, 5], EVERY, 2 * EVERY
-    while a < n_rounds:
-        rounds.append(a)
-        a, b = b, a + b
-    return [*(r for r in rounds if r < n_rounds), n_rounds]
-
-
 def row_weights(dataset) -> np.ndarray | None:
     """Return weight 10 for documents of grade 0 (section 6), None for classes."""
     return ranking.copies(dataset.y_train) if dataset.task == "ranking" else None
@@ -61,12 +50,6 @@ def spread(dataset) -> float:
     mean = np.average(y, axis=0, weights=weights)
     squares = ((y - mean) ** 2).reshape(len(y), -1).sum(axis=1)
     return float(np.sum(squares if weights is None else weights * squares))
-
-
-def all_prices(dataset) -> float:
-    """Return Σ_m c_m, what all features cost together; prices of groups count once."""
-    groups = dataset.group_costs or {}
-    return float(np.sum(dataset.feature_costs)) + sum(groups.values())
 
 
 def price_with_group(dataset) -> np.ndarray:
@@ -150,7 +133,7 @@ def followed(model, dataset, part: str, metric: str = "ndcg") -> list[float]:
     Asked for are every tenth round and the checkpoints; `metric` is that of :func:`score`.
     """
     n_rounds = model.n_estimators_
-    wanted = {*checkpoints(n_rounds), *range(EVERY, n_rounds + 1, EVERY)}
+    wanted = {*rounds_by_tens(n_rounds), *range(EVERY, n_rounds + 1, EVERY)}
     stages = enumerate(model.staged_predict(getattr(dataset, f"X_{part}")), 1)
     return [score(p, dataset, part, metric) if r in wanted else np.nan for r, p in stages]
 
@@ -185,8 +168,8 @@ def trace(cell: Cell, dataset, beyond: Beyond = nothing_beyond) -> list[dict]:
     n_rounds = model.n_estimators_
     scores = {part: followed(model, dataset, part) for part in ("valid", "test")}
     best = best_round(scores["valid"])
-    wanted = sorted({*checkpoints(n_rounds), best})
-    metered = {part: dict(_metered(model, dataset, part, wanted)) for part in scores}
+    wanted = sorted({*rounds_by_tens(n_rounds), best})
+    metered = {part: _metered(model, dataset, part, wanted) for part in scores}
     bills = {0: 0.0, **dict(enumerate(model.staged_forest_cost(), 1))}
     trees, more = model.trees_.n_split_trees(len(model.initial_scores_)), beyond(model)
     answers = at_rounds(model.staged_predict(dataset.X_test), wanted) if _asked(cell) else {}
@@ -220,11 +203,11 @@ def _constant_score(model, dataset, part: str) -> float:
     return score(model.predict(getattr(dataset, f"X_{part}")), dataset, part)
 
 
-def _metered(model, dataset, part: str, wanted: list[int]) -> Iterator[tuple[int, float]]:
-    """Yield some rounds with the mean metered feature cost of a row after them."""
-    for r, cost in enumerate(model.staged_cost(getattr(dataset, f"X_{part}")), 1):
-        if r in wanted:
-            yield r, float(np.mean(cost))
+def _metered(model, dataset, part: str, wanted: list[int]) -> dict[int, float]:
+    """Return the mean metered feature cost of a row after some rounds."""
+    rounds = [r for r in wanted if r]
+    costs = model.staged_cost(getattr(dataset, f"X_{part}"), rounds=rounds)
+    return {r: float(np.mean(cost)) for r, cost in zip(rounds, costs, strict=True)}
 
 
 def _row(cell: Cell, exit_at: float, rounds: int, values: dict) -> dict:

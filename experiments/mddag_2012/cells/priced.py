@@ -13,7 +13,8 @@ from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.mddag import MDDAGClassifier
 from algorithms.metrics import accuracy, ndcg_at_k
-from experiments.cell import Cell, at_rounds, rounded
+from experiments.cell import Cell, rounded
+from experiments.evaluate import all_prices, constant_loss, follow, rounds_by_tens
 from experiments.mddag_2012.cells.dags import METHODS
 from experiments.mddag_2012.cells.expected_grade import expected_grade
 
@@ -30,29 +31,6 @@ BOOSTED = {
 }
 STARTS = {"cegb": "mean", "greedy_miser": "zero"}
 """What each paper starts from: the best constant, or nothing."""
-
-
-def checkpoints(n_rounds: int) -> list[int]:
-    """Return the rounds that are measured: 1, 2, 3, 5, 10, 20, 30, 50, … and the last."""
-    rounds, a, b = [1, 2, 3, 5], 10, 20
-    while a < n_rounds:
-        rounds.append(a)
-        a, b = b, a + b
-    return [*(r for r in rounds if r < n_rounds), n_rounds]
-
-
-def all_prices(dataset) -> float:
-    """Return what all features cost together; prices of groups count once."""
-    groups = dataset.group_costs or {}
-    return float(np.sum(dataset.feature_costs)) + sum(groups.values())
-
-
-def constant_loss(dataset) -> float:
-    """Return the mean loss of a constant model: half the variance of grades, or the entropy."""
-    if dataset.task == "ranking":
-        return 0.5 * float(np.var(dataset.y_train))
-    shares = np.unique(dataset.y_train, return_counts=True)[1] / len(dataset.y_train)
-    return float(-np.sum(shares * np.log(shares)))
 
 
 def score(dataset, part: str, predicted: np.ndarray) -> float:
@@ -151,7 +129,8 @@ def tradeoff_of(algorithm: str, dataset, weight: float) -> float:
     λ · Σ c = weight · summed loss, its squared one, which of classes is over their indicators.
     """
     if algorithm == "cegb":
-        return weight * constant_loss(dataset) / all_prices(dataset)
+        loss = constant_loss(dataset.y_train, dataset.task != "ranking")
+        return weight * loss / all_prices(dataset)
     y = dataset.y_train
     if dataset.task != "ranking":
         y = (y[:, None] == np.unique(y)).astype(np.float64)
@@ -173,7 +152,7 @@ def _boosted_rows(cell: Cell, dataset) -> Iterator[dict]:
         model.fit(dataset.X_train, dataset.y_train)
         seconds = time.process_time() - begun
         n_rounds = model.n_estimators_
-        rounds = checkpoints(n_rounds) if n_rounds else []
+        rounds = rounds_by_tens(n_rounds) if n_rounds else []
         measured = {part: _staged(model, dataset, part, rounds) for part in PARTS}
         for r in rounds:
             values = {"fit_seconds": seconds * r / n_rounds, "test_evaluations": float(r)}
@@ -185,6 +164,5 @@ def _boosted_rows(cell: Cell, dataset) -> Iterator[dict]:
 def _staged(model, dataset, part: str, rounds: list[int]) -> dict[int, tuple[float, float]]:
     """Return score and mean metered cost after some rounds."""
     X = getattr(dataset, f"X_{part}")
-    scores = at_rounds((score(dataset, part, p) for p in model.staged_predict(X)), rounds)
-    costs = at_rounds((float(np.mean(c)) for c in model.staged_cost(X)), rounds)
-    return {r: (scores[r], costs[r]) for r in rounds}
+    followed = zip(rounds, follow(model, X, rounds), strict=True)
+    return {r: (score(dataset, part, said), float(np.mean(cost))) for r, (said, cost) in followed}

@@ -14,7 +14,6 @@ from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.metrics import average_precision_at_k
 from experiments.cegb_2017 import figure2, figure3, registered
 from experiments.cegb_2017.cells.measure import (
-    checkpoints,
     make_estimator,
     speaking_queries,
     trace_and_describe,
@@ -29,6 +28,7 @@ from experiments.curves import (
     curves,
     scores_at_shared_budgets,
 )
+from experiments.evaluate import fibonacci_rounds
 from experiments.publishing.check import compare
 from experiments.publishing.output import read_expected
 from experiments.running.provenance import ROOT
@@ -38,10 +38,10 @@ from experiments.style import LOOKS, house_style, picture_bytes
 
 
 def test_checkpoints():
-    assert checkpoints(0) == [0]
-    assert checkpoints(1) == [1]
-    assert checkpoints(8) == [1, 2, 3, 5, 8]
-    assert checkpoints(100) == [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 100]
+    assert fibonacci_rounds(0) == [0]
+    assert fibonacci_rounds(1) == [1]
+    assert fibonacci_rounds(8) == [1, 2, 3, 5, 8]
+    assert fibonacci_rounds(100) == [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 100]
 
 
 def tiny(task="ranking", n=240, d=5):

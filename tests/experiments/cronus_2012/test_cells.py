@@ -13,6 +13,7 @@ from algorithms.early_exit import EarlyExit
 from algorithms.gbrt import GBRTRegressor
 from algorithms.metrics import precision_at_k
 from algorithms.raykar_cascade import RaykarCascadeClassifier
+from experiments import evaluate
 from experiments.cell import Cell
 from experiments.cronus_2012.cells import cascades, cuts, quality, rivals, task
 from experiments.cronus_2012.cells.measure import run_cell
@@ -98,7 +99,7 @@ def test_without_queries_the_score_is_average_precision():
 
 def test_boosting_rows_agree_with_models_of_fewer_trees(dataset):
     rows = [r for r in run_cell(cell_of("cronus"), dataset) if r["method"] == "gbrt"]
-    assert [row["rounds"] for row in rows] == quality.checkpoints(20) == [1, 2, 3, 5, 10, 20]
+    assert [row["rounds"] for row in rows] == evaluate.rounds_by_tens(20) == [1, 2, 3, 5, 10, 20]
     train, test = (task.part_of(cell_of("cronus"), dataset, p) for p in ("train", "test"))
     at = copied(train)
     for row in rows[1::3]:

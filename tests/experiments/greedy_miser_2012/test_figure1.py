@@ -10,6 +10,7 @@ import pytest
 import datasets
 from algorithms.early_exit import EarlyExit
 from algorithms.metrics import accuracy, ndcg_at_k
+from experiments import evaluate
 from experiments.cell import Cell
 from experiments.cells.gaps import gaps_between
 from experiments.cronus_2012 import figure2 as cronus_figure2
@@ -57,9 +58,9 @@ def cell_of(panel, algorithm="greedy_miser", rounds=30, **setting):
 
 
 def test_checkpoints():
-    assert measure.checkpoints(0) == [0]
-    assert measure.checkpoints(3) == [1, 2, 3]
-    assert measure.checkpoints(60) == [1, 2, 3, 5, 10, 20, 30, 50, 60]
+    assert evaluate.rounds_by_tens(0) == [0]
+    assert evaluate.rounds_by_tens(3) == [1, 2, 3]
+    assert evaluate.rounds_by_tens(60) == [1, 2, 3, 5, 10, 20, 30, 50, 60]
 
 
 def test_best_round_is_the_first_best_of_every_tenth_and_the_last():
@@ -125,7 +126,7 @@ def test_tradeoff_is_scaled_as_declared():
     assert measure.scaled_tradeoff(dataset, 2.0) == pytest.approx(2 * 0.018 * spread / 38)
     classes = replace(tiny("multiclass"), y_train=np.array([0, 0, 1, 2]), X_train=np.zeros((4, 5)))
     assert measure.spread(classes) == pytest.approx(4 * (0.5 * 0.5 + 2 * 0.25 * 0.75))
-    assert measure.all_prices(classes) == 45.0
+    assert evaluate.all_prices(classes) == 45.0
     printed = cell_of(RANKING, tradeoff=2.0)
     printed = Cell(*([printed.dataset, "x", {**printed.params, "as_printed": True}]))
     assert measure.make_estimator(printed, dataset).tradeoff == 2.0

@@ -1,0 +1,53 @@
+"""A fitted model at its operating points: what it answers and costs after some of its rounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+
+def fibonacci_rounds(last: int, first: int = 1) -> list[int]:
+    """Return 1, 2, 3, 5, 8, 13, … and the last; those before the first become the first.
+
+    A model without any round is measured once, at round 0: it predicts a constant at no cost.
+    """
+    rounds, a, b = [], 1, 2
+    while a < last:
+        rounds.append(a)
+        a, b = b, a + b
+    return sorted({max(first, r) for r in rounds} | {last})
+
+
+def rounds_by_tens(last: int) -> list[int]:
+    """Return 1, 2, 3, 5, 10, 20, 30, 50, 80, … and the last; 0 as above."""
+    rounds, a, b = [1, 2, 3, 5], 10, 20
+    while a < last:
+        rounds.append(a)
+        a, b = b, a + b
+    return [*(r for r in rounds if r < last), last]
+
+
+def follow(model, X, rounds: Sequence[int], **meter) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Yield what boosted trees predict, and what each row pays, after each of these rounds.
+
+    A model cut short predicts each point by itself: of rounds that grow like these, that is faster
+    than to answer after every round. `meter` is ``feature_costs`` and the like, if not the model's.
+    """
+    costs = model.staged_cost(X, rounds=rounds, **meter)
+    for n, cost in zip(rounds, costs, strict=True):
+        yield model.first_rounds(n).predict(X), cost
+
+
+def all_prices(dataset) -> float:
+    """Return what all features cost together; prices of groups count once."""
+    groups = dataset.group_costs or {}
+    return float(np.sum(dataset.feature_costs)) + sum(groups.values())
+
+
+def constant_loss(y: np.ndarray, classifies: bool) -> float:
+    """Return the loss, a row, of the best constant: the entropy, or half the variance."""
+    if not classifies:
+        return float(np.var(y)) / 2
+    shares = np.unique(y, return_counts=True)[1] / len(y)
+    return -float(np.sum(shares * np.log(shares)))
