@@ -40,12 +40,12 @@ def test_widest_gap_by_hand():
     )
     assert widest_gaps(rows, "method", "valid_cost") == [Gap("a", "set", "one", 1.0, 4.0, 1)]
     meta, gap = {"scale": "laptop"}, Gap("a", "set", "one", 1.0, 4.0, 1)
-    (record,) = records("toy", meta, [gap], 3, {"a": "z"})
+    (record,) = records("toy", meta, [gap], 3)
     assert record == {
         "artefact": "toy",
         "scale": "laptop",
         "n_curves": 3,
-        "panel": "z",
+        "panel": "a",
         "dataset": "set",
         "method": "one",
         "below": 1.0,
