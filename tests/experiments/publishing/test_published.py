@@ -39,7 +39,9 @@ def test_meta_says_what_the_artefact_says(artefact):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("artefact", PUBLISHED, ids=lambda a: a.id)
+@pytest.mark.parametrize(
+    "artefact", [a for a in PUBLISHED if a.committed_picture], ids=lambda a: a.id
+)
 def test_curves_are_those_of_the_picture(artefact):
     drawn, path = output.rendered(artefact, *published(artefact.id)), RESULTS / artefact.id
     curves = pd.DataFrame() if isinstance(drawn, str) else drawn_curves(drawn)
