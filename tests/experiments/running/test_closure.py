@@ -112,7 +112,7 @@ def test_every_module_that_a_cell_runs_counts(module, traced):
 
 
 def test_cells_import_nothing_that_draws():
-    """Of the experiments only what a cell is, what it measures, simulations, methods, other cells."""
+    """Of the experiments only what a cell is and measures, simulations, methods, other cells."""
     own = [ROOT / "experiments" / name for name in ("cells", "methods")]
     folders = [*own, *(ROOT / "experiments").glob("*/cells")]
     assert len(folders) > 1
