@@ -142,8 +142,8 @@ def _render(environment: jinja2.Environment, template: str, **values: object) ->
 
 
 def _breakable(name: str) -> Markup:
-    """Let a name be broken after an underscore, rather than anywhere."""
-    return Markup("_<wbr>").join(name.split("_"))
+    """Let names be broken after an underscore or a hyphen, rather than anywhere."""
+    return Markup("<wbr>").join(re.split(r"(?<=[_-])(?=\w)", name))
 
 
 def _within(title: str, paper: Paper) -> str:
