@@ -10,9 +10,7 @@ WHOLE_METHOD = ("cegb_as_miser",)
 """Of the method that no claim is about, only what the whole method's budgets can choose stays."""
 
 
-def choosable(
-    rows: pd.DataFrame, thinned: Collection[str] = (), setting: str = "tradeoff"
-) -> pd.DataFrame:
+def choosable(rows: pd.DataFrame, thinned: Collection[str] = ()) -> pd.DataFrame:
     """Leave out what no budget can choose.
 
     A model grows dearer with each round, so one that validates no better than with fewer rounds
@@ -20,7 +18,7 @@ def choosable(
     panels that are thinned out, and of :data:`WHOLE_METHOD`, only what the whole method's budgets
     can choose stays.
     """
-    model = ["panel", "algorithm", "seed", setting]
+    model = ["panel", "algorithm", "seed", "tradeoff"]
     rows = rows.sort_values([*model, "rounds"], kind="stable")
     better = _best_yet(rows, model)
     last = ~rows.duplicated(model, keep="last")
