@@ -195,15 +195,30 @@ def saving_by_validation(
     return Saving(*(np.array([one[i] for one in found]) for i in range(3)))
 
 
-def _saving(own: pd.DataFrame, end: pd.Series, margin: float, accounting: str) -> tuple:
-    """Return what :class:`Saving` has, of one seed."""
+def as_good(
+    own: pd.DataFrame, end: pd.Series, margin: float, accounting: str
+) -> tuple[pd.Series, bool]:
+    """Return the cheapest model that validates as well as another, and whether there is none.
+
+    If there is none, the one that validates best of those that cost no more, if any does.
+    """
     cost = f"valid_cost{accounting}"
     good = own[own["valid_score"] >= end["valid_score"] - margin]
     within = own[own[cost] <= end[cost]] if good.empty else good
     order = [cost, "valid_score"] if len(good) else ["valid_score", cost]
     ascending = [True, False] if len(good) else [False, True]
     pool = own if within.empty else within
-    chosen = pool.sort_values(order, ascending=ascending, kind="stable").iloc[0]
+    return pool.sort_values(order, ascending=ascending, kind="stable").iloc[0], good.empty
+
+
+def decades_saved(end: pd.Series, chosen: pd.Series, none: bool, accounting: str) -> float:
+    """Return what a model of :func:`as_good` saves on the test set, in decades of cost."""
     billed = f"test_cost{accounting}"
-    saved = 0.0 if good.empty else float(np.log10(end[billed] / chosen[billed]))
-    return saved, end["test_score"] - chosen["test_score"], good.empty
+    return 0.0 if none else float(np.log10(end[billed] / chosen[billed]))
+
+
+def _saving(own: pd.DataFrame, end: pd.Series, margin: float, accounting: str) -> tuple:
+    """Return what :class:`Saving` has, of one seed."""
+    chosen, none = as_good(own, end, margin, accounting)
+    saved = decades_saved(end, chosen, none, accounting)
+    return saved, end["test_score"] - chosen["test_score"], none

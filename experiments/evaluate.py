@@ -10,7 +10,7 @@ import numpy as np
 def fibonacci_rounds(last: int, first: int = 1) -> list[int]:
     """Return 1, 2, 3, 5, 8, 13, … and the last; those before the first become the first.
 
-    A model without any round is measured once, at round 0: it predicts a constant at no cost.
+    A model without any round has 0 alone: it predicts a constant at no cost.
     """
     rounds, a, b = [], 1, 2
     while a < last:

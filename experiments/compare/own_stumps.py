@@ -26,7 +26,8 @@ class _Stumps(Trained):
 
     def __init__(self, trained: Callable[[int], AdaBoostMH], last: int, parameters) -> None:
         self._trained, self._model, self.parameters = trained, trained(last), dict(parameters)
-        self.cuts = fibonacci_rounds(self._model.n_estimators_)
+        last = self._model.n_estimators_
+        self.cuts = fibonacci_rounds(last) if last else []
 
     def only(self, cut: float) -> None:
         """Keep one cut; a model with fewer rounds is taken whole."""
@@ -92,7 +93,7 @@ def fcboost(problem: Problem, draw: Mapping) -> Trained:
     model = FCBoostClassifier(**options, **problem.prices, tree_cost=0.0, n_threads=1)
     fitted_to_two(model, problem, draw)
     last = model.n_estimators_
-    cuts = fibonacci_rounds(last)
+    cuts = fibonacci_rounds(last) if last else []
     return Cascades(
         lambda cut: model.first_rounds(int(min(cut, last))), cuts, named(problem, draw, options)
     )

@@ -147,7 +147,7 @@ def judge(primary: Primary, runs: Runs, n_claims: int, published: str = "") -> J
     judged = _by_looks(primary, effects, runs, looks(primary.looks, n_claims))
     if primary.seen:
         judged = _by_fresh(primary, effects, runs, n_claims, judged, published)
-    judged = judged._replace(none_as_good=_counts(primary, runs, judged.n))
+    judged = judged._replace(none_as_good=_counts(judged, runs))
     readings = tuple(_read_as(primary, one, runs, n_claims) for one in primary.readings)
     judged = judged._replace(readings=readings)
     for verdict, why in ((DENIED, is_denied(primary.paper_effect)), (WITHDRAWN, primary.withdrawn)):
@@ -222,12 +222,14 @@ def _verdict(primary: Primary, found: Pooled) -> str:
     return of_claim(primary.kind, found, found.of_each(), primary.delta)
 
 
-def _counts(primary: Primary, runs: Runs, n: int) -> str:
+def _counts(judged: Judged, runs: Runs) -> str:
     """Say for each set in how many repetitions no model validates as well; - where unrecorded."""
-    if not n or all(part.none is None for part in primary.parts):
+    primary, look = judged.primary, judged.look
+    if look is None or all(part.none is None for part in primary.parts):
         return ""
+    mine = slice(look.n - judged.n, look.n)  # the fresh ones, where these alone are judged
     counts = [
-        "-" if part.none is None else str(int(np.sum(part.none(runs[part.artefact][0])[:n])))
+        "-" if part.none is None else str(int(np.sum(part.none(runs[part.artefact][0])[mine])))
         for part in primary.parts
     ]
     return " ".join(counts)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from experiments.curves import budgets_between, choose
+from experiments.curves import as_good, budgets_between, choose, decades_saved
 from experiments.greedy_miser_2012.cells.pictures import COLUMN, unpacked
 from experiments.greedy_miser_2012.show.comparison import BASELINE, PAPER, of_panel, pooled
 
@@ -64,19 +64,9 @@ def beside_of_each(
     saved, ahead, none = [], {}, []
     for seed in sorted(set(pools) & set(others)):
         end = others[seed].sort_values(["valid_score", COST], ascending=[False, True]).iloc[0]
-        pool = pools[seed]
-        good = pool[pool["valid_score"] >= end["valid_score"] - margin]
-        none.append(good.empty)
-        if good.empty:
-            within = pool[pool[COST] <= end[COST]]
-            best = (pool if within.empty else within).sort_values(
-                ["valid_score", COST], ascending=[False, True]
-            )
-        else:
-            best = good.sort_values([COST, "valid_score"], ascending=[True, False])
-        chosen = best.iloc[0]
-        fewer = end[f"test_cost{PAPER}"] / chosen[f"test_cost{PAPER}"]
-        saved.append(0.0 if good.empty else np.log10(fewer))
+        chosen, is_none = as_good(pools[seed], end, margin, PAPER)
+        none.append(is_none)
+        saved.append(decades_saved(end, chosen, is_none, PAPER))
         numbers, one = unpacked(chosen[COLUMN])
         ahead[seed] = numbers, one.astype(float) - unpacked(end[COLUMN])[1]
     return np.array(saved), _table(ahead), np.array(none, dtype=bool)
