@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 
@@ -16,8 +17,10 @@ def findings(lines: Sequence[Line]) -> list[tuple[str, str]]:
     """Return up to three findings, each with what it is, from the claims' own sentences.
 
     Of several the first declared counts, before it those that no reading contradicts. Where our
-    rows say of none that it does not hold, the paper's own table may, or one is open.
+    rows say of none that it does not hold, the paper's own table may, or one is open. What was not
+    run has no effect to tell.
     """
+    lines = [line for line in lines if not math.isnan(line.effect)]
     sure = [line for line in lines if line.verdict in DECIDED and not line.due]
     sure.sort(key=lambda line: not line.robust)
     found = {
