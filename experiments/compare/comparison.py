@@ -19,7 +19,6 @@ from experiments.compare import limited, show
 from experiments.compare.choosing import CONSTANT, choose, gaps, judge, unreached
 from experiments.compare.computing import Computing
 from experiments.compare.constant import always_alike
-from experiments.compare.methods import METHODS, Method, method_of
 from experiments.compare.metrics import Units
 from experiments.compare.outcome import Outcome, Search, Trained
 from experiments.compare.plan import Trial, plain
@@ -28,7 +27,10 @@ from experiments.compare.problem import load
 from experiments.compare.tables import Refused
 from experiments.compare.training import n_cells, train
 from experiments.compare.trials import run_chosen
-from experiments.compare.users_class import allows_nan, imported, takes_weights
+from experiments.looks import name_of
+from experiments.methods.method import Method
+from experiments.methods.table import METHODS, method_of
+from experiments.methods.users_class import allows_nan, imported, takes_weights
 from experiments.running.run import CellsFailed
 from experiments.running.store import Store
 from experiments.running.workers import Workers
@@ -125,7 +127,7 @@ def _methods(prepared: Prepared, search: Search) -> tuple[list[Method], list[str
         method = METHODS[slug]
         why = method.why_not(prepared.facts)
         if why:
-            left_out.append(f"{method.label}: {why}")
+            left_out.append(f"{name_of(method.slug)}: {why}")
         else:
             methods.append(method)
     for name in search.own:

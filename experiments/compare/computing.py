@@ -10,10 +10,10 @@ from importlib import metadata
 from tqdm import tqdm
 
 from experiments.cell import Cell, digest
-from experiments.compare.methods import METHODS, method_of
 from experiments.compare.preparing import Prepared
 from experiments.compare.problem import load
 from experiments.compare.reasons import reason
+from experiments.methods.table import METHODS, method_of
 from experiments.running.closure import sources_hash
 from experiments.running.provenance import environment
 from experiments.running.store import Store

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.compare.metrics import Units, units
-from experiments.compare.problem import Part, Problem, with_validation
+from experiments.methods.problem import Part, Problem, with_validation
 
 _ORDERS = 20
 """Random orders of a ranking, whose scores are averaged."""

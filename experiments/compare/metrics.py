@@ -17,7 +17,7 @@ from algorithms.metrics import (
     precision_at_k,
 )
 from experiments.compare.fields import Refused
-from experiments.compare.problem import Part
+from experiments.methods.problem import Part
 
 _RANKINGS: dict[str, Callable] = {
     "ndcg": ndcg_at_k,

@@ -8,8 +8,9 @@ from typing import Any
 
 import pandas as pd
 
-from experiments.compare.methods import Method
 from experiments.compare.preparing import Prepared
+from experiments.looks import name_of
+from experiments.methods.method import Method
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Trained:
                 continue
             whys = [*self.failed.get(method.slug, []), *self.constant.get(method.slug, [])]
             lines.append(
-                f"{method.label}: no usable model in {self.n_trained.get(method.slug, 0)} "
+                f"{name_of(method.slug)}: no usable model in {self.n_trained.get(method.slug, 0)} "
                 f"trainings ({whys[0].rstrip('.') if whys else 'nothing was trained'})"
             )
         return lines
@@ -65,7 +66,7 @@ class Trained:
     def lost(self, methods: Sequence[Method]) -> list[str]:
         """Give a line for each method of which trials failed, with the first reason."""
         return [
-            f"{method.label}: {len(self.failed[method.slug])} of "
+            f"{name_of(method.slug)}: {len(self.failed[method.slug])} of "
             f"{self.n_trained[method.slug]} trainings failed ({self.failed[method.slug][0]})"
             for method in methods
             if method.slug in self.failed

@@ -12,10 +12,10 @@ import pandas as pd
 
 from experiments.compare.choosing import along_the_costs
 from experiments.compare.outcome import Outcome, Search
-from experiments.compare.picture import look_of
 from experiments.compare.plan import plain
 from experiments.compare.preparing import Asked
 from experiments.compare.reading import shown
+from experiments.looks import look_of, name_of
 
 _WIDTH, _HEIGHT, _MARGIN = 860, 420, 56
 
@@ -38,7 +38,7 @@ def html(outcome: Outcome, asked: Asked, search: Search, recommended: list[str])
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    labels = {method.slug: method.label for method in outcome.methods}
+    labels = {method.slug: name_of(method.slug) for method in outcome.methods}
     lines = outcome.table.sort_values(["budget", "valid_score"], ascending=[True, False])
     return environment.get_template("page.html").render(
         title=f"{shown(asked.table)}: {outcome.prepared.task} of {asked.target}",
@@ -80,7 +80,7 @@ def _chart(outcome: Outcome, search: Search, labels: dict[str, str]) -> dict[str
             }
             for row in mine.itertuples()
         ]
-        colour = look_of(method, number).colour
+        colour = look_of(method.slug, number).colour
         found.append({"label": labels[method.slug], "colour": colour, "points": points})
     return {
         "curves": found,

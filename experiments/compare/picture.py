@@ -7,18 +7,13 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.compare.choosing import along_the_costs
-from experiments.compare.methods import Method
 from experiments.compare.outcome import Outcome, Search
 from experiments.compare.plan import plain
 from experiments.compare.preparing import Asked
 from experiments.compare.reading import shown
-from experiments.style import LOOKS, Look, interrupted, log_cost_axis
+from experiments.looks import Look, look_of, name_of
+from experiments.style import interrupted, log_cost_axis
 
-_OF_THE_USERS = (
-    Look("", "#000000", "X", "--"),
-    Look("", "#7A5C00", "H", "-."),
-    Look("", "#3F3D99", "8", ":"),
-)
 _SCORES = {
     "accuracy": "accuracy (share of rows)",
     "balanced_accuracy": "balanced accuracy (mean share over classes)",
@@ -27,13 +22,6 @@ _SCORES = {
 }
 _GAP = 2.0
 """A step to more than so many times the cost is a gap."""
-
-
-def look_of(method: Method, number: int) -> Look:
-    """Give how a method is drawn; a class of the user's by its number."""
-    if method.slug in LOOKS:
-        return LOOKS[method.slug]
-    return _OF_THE_USERS[number % len(_OF_THE_USERS)]
 
 
 def _in_the_legend(label: str) -> str:
@@ -48,10 +36,10 @@ def picture(outcome: Outcome, asked: Asked, search: Search) -> Figure:
     ax = figure.subplots()
     curves = along_the_costs(outcome.rows, search.budgets)
     for number, method in enumerate(outcome.methods):
-        look = look_of(method, number)
+        look = look_of(method.slug, number)
         curve = curves[(curves["method"] == method.slug) & (curves["test_cost"] > 0)]
         if not curve.empty:
-            _curve(ax, curve, look, method.label)
+            _curve(ax, curve, look, name_of(method.slug))
         at = outcome.table[(outcome.table["method"] == method.slug) & outcome.table["recommended"]]
         _circles(ax, at[at["test_cost"] > 0], look)
     _constant(ax, outcome)

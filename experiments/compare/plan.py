@@ -22,11 +22,11 @@ from scipy.stats import qmc
 
 from algorithms.costs import price_list
 from experiments.cell import Cell
-from experiments.compare.fitting import N_DRAWN, log_between
-from experiments.compare.methods import Method
 from experiments.compare.outcome import Search
 from experiments.compare.tables import Prices
-from experiments.compare.users_class import imported
+from experiments.methods.fitting import N_DRAWN, drawn_between
+from experiments.methods.method import Method
+from experiments.methods.users_class import imported
 
 FEWEST = 3
 """Further trainings of a method for a budget, at least."""
@@ -212,7 +212,7 @@ def _for(method: Method, draw: dict, of_tradeoff, *, half: bool = False) -> dict
     if not method.has_tradeoff:
         return draw
     u = draw["u"][3] / 2 if half else draw["u"][3]
-    return draw | {"tradeoff": float(f"{log_between(u, *of_tradeoff):.4g}")}
+    return draw | {"tradeoff": drawn_between(u, *of_tradeoff)}
 
 
 def of_users(method: Method, draw: dict[str, Any]) -> dict[str, Any]:

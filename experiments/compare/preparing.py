@@ -16,14 +16,15 @@ from sklearn.model_selection import GroupShuffleSplit, train_test_split
 from algorithms.validation.prices import listed
 from experiments.compare import limits, metrics
 from experiments.compare.class_weights import class_weights, counted
-from experiments.compare.facts import Facts
 from experiments.compare.features import Features, features_of
 from experiments.compare.fields import Column, Refused, key, spelling
 from experiments.compare.labels import as_numbers
-from experiments.compare.problem import PARTS, load, write
+from experiments.compare.problem import load, write
 from experiments.compare.reading import Table, read_table, shown
 from experiments.compare.tables import Prices, take
 from experiments.compare.target import Target
+from experiments.methods.facts import Facts
+from experiments.methods.problem import PARTS
 
 log = logging.getLogger(__name__)
 

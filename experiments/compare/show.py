@@ -13,13 +13,14 @@ import pandas as pd
 from datasets.sources.storage import write_atomically
 from experiments.compare import plan
 from experiments.compare.choosing import CONSTANT
-from experiments.compare.methods import method_of
 from experiments.compare.outcome import Outcome, Search
 from experiments.compare.page import html
 from experiments.compare.picture import picture
 from experiments.compare.plan import plain
 from experiments.compare.preparing import Asked
 from experiments.compare.reading import shown
+from experiments.looks import name_of
+from experiments.methods.table import method_of
 from experiments.style import house_style, picture_bytes
 
 WHEEL = "cost_aware_boosting"
@@ -64,7 +65,7 @@ def _csv(table: pd.DataFrame) -> str:
 
 
 def _labels(outcome: Outcome) -> dict[str, str]:
-    return {method.slug: method.label for method in outcome.methods}
+    return {method.slug: name_of(method.slug) for method in outcome.methods}
 
 
 def said(outcome: Outcome) -> dict[str, Any]:

@@ -9,7 +9,6 @@ import numpy as np
 from algorithms.validation.columns import one_in_float64
 from algorithms.validation.prices import listed
 from experiments.compare import limits, metrics
-from experiments.compare.facts import HIGHEST_GRADE
 from experiments.compare.fields import Column, Refused, number_of, spelling, whole_numbers
 from experiments.compare.labels import (
     as_numbers,
@@ -18,6 +17,7 @@ from experiments.compare.labels import (
     refuse_unknown,
     words_beside_numbers,
 )
+from experiments.methods.facts import HIGHEST_GRADE
 
 _MOST_CLASSES = 20  # a target of more whole numbers is regressed
 

@@ -11,12 +11,12 @@ from experiments.cell import Cell
 from experiments.compare import bisecting, plan
 from experiments.compare.bisecting import Spent
 from experiments.compare.computing import Computing
-from experiments.compare.methods import Method
 from experiments.compare.outcome import Search, Trained
 from experiments.compare.preparing import Prepared
-from experiments.compare.subsets import run_subset
 from experiments.compare.tables import Refused
 from experiments.compare.trials import run_trial
+from experiments.methods.method import Method
+from experiments.methods.subsets import run_subset
 
 _COLUMNS = (
     *("method", "trial", "kind", "cut"),

@@ -12,11 +12,11 @@ from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.selection.scoring import is_within
 from experiments.cell import Cell, rounded
 from experiments.compare import limited
-from experiments.compare.methods import method_of
 from experiments.compare.metrics import mean_cost, units
-from experiments.compare.problem import Problem, with_validation
 from experiments.compare.reasons import reason
-from experiments.compare.trained import Trained
+from experiments.methods.problem import Problem, with_validation
+from experiments.methods.table import method_of
+from experiments.methods.trained import Trained
 
 _LOAD = "experiments.compare.problem:load"
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 
 from datasets.sources.storage import write_atomically
-from experiments.compare.methods import method_of
 from experiments.leaderboard.ratings import ranking
 from experiments.leaderboard.results import Played, played, write
+from experiments.methods.table import method_of
 from experiments.publishing.tables import csv_bytes
 from experiments.running.workers import Workers
 

@@ -17,8 +17,8 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from experiments.compare.problem import Problem
 from experiments.leaderboard import per_row
+from experiments.methods.problem import Problem
 
 FIELD = ("miniboone", "uniform")
 NAME = "afabench_miniboone.parquet"

@@ -12,8 +12,8 @@ from pathlib import Path
 
 import numpy as np
 
-from experiments.compare.problem import Problem
-from experiments.compare.subsets import price_of, prices_of
+from experiments.methods.problem import Problem
+from experiments.methods.subsets import price_of, prices_of
 
 N_BUDGETS = 6
 FILE = Path(__file__).with_name("budgets.csv")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pandas as pd
 from markupsafe import Markup
 
-from experiments.leaderboard.labels import label_of
+from experiments.looks import name_of
 
 
 def leaderboard_card(results: Path) -> Markup:
@@ -26,7 +26,7 @@ def leaderboard_card(results: Path) -> Markup:
         '<p class="place">Intervals are of resampled data sets: {sets} of them.</p>\n</li>'
     ).format(
         n=len(ranking),
-        label=label_of(first["method"]),
+        label=name_of(first["method"]),
         elo=first["elo"],
         interval=interval,
         sets=int(ranking["n_sets"].max()),

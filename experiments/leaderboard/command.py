@@ -59,9 +59,9 @@ def leaderboard_group() -> None:
 def run_command(suite: Suite, scale, datasets, only, jobs, scheduler, out, publish, rows, quiet):
     """Train every method; finished trials are kept, and an interrupted run goes on."""
     from algorithms.registry.ahead import compile_all
-    from experiments.compare.methods import METHODS
     from experiments.leaderboard import per_row
     from experiments.leaderboard.results import played, write
+    from experiments.methods.table import METHODS
 
     unknown = [name for name in only if name not in METHODS]
     if unknown:
@@ -99,8 +99,8 @@ def add_command(suite: Suite, name, jobs, out, quiet) -> None:
     feature_costs, feature_groups, group_costs and random_state, and may have a search_space.
     """
     from algorithms.registry.ahead import compile_all
-    from experiments.compare.users_class import imported
     from experiments.leaderboard.adding import NotComparable, add
+    from experiments.methods.users_class import imported
 
     try:
         imported(name)

@@ -14,9 +14,9 @@ from experiments.cell import Cell, rounded
 from experiments.compare.constant import always_alike
 from experiments.compare.intervals import interval, resampled_means
 from experiments.compare.metrics import Units, units
-from experiments.compare.problem import Problem
 from experiments.leaderboard.fields import Field
 from experiments.leaderboard.trials import unpacked
+from experiments.methods.problem import Problem
 
 CONSTANT = "constant"
 """Name of what answers always alike; also what a method is where no model is within the budget."""

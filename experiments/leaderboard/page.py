@@ -15,12 +15,21 @@ from matplotlib.figure import Figure
 from datasets.sources.storage import write_atomically
 from experiments.leaderboard import answers, pictures, ratings
 from experiments.leaderboard.judging import CONSTANT
-from experiments.leaderboard.labels import UNITS, label_of
 from experiments.leaderboard.problems import METRICS
+from experiments.looks import name_of
 from experiments.publishing.report.papers import FACES
 from experiments.publishing.report.site import Linked, site
 from experiments.registry import short_name
 from experiments.style import house_style, picture_bytes
+
+UNITS = {
+    "dollars": "dollars",
+    "milliseconds": "ms",
+    "published": "published relative cost",
+    "table": "our relative cost, by kind of feature",
+    "uniform": "features",
+}
+
 
 _SALT = "leaderboard"
 _NEAR = 0.99  # of the best score: "within 1 %"
@@ -88,7 +97,7 @@ def rendered(folder: Path) -> str:
     papers = [Linked(f"{short_name(paper)}.html", name) for paper, (name, _) in FACES.items()]
     environment = site(papers, own)
     environment.globals["has_leaderboard"] = True
-    environment.filters["label"] = label_of
+    environment.filters["label"] = name_of
     counted = pairs(table)
     return environment.get_template("page.html").render(
         script=Markup((own / "filter.js").read_text(encoding="utf-8")),
@@ -111,7 +120,7 @@ def sentences(table: pd.DataFrame) -> list[str]:
     """Answer the declared questions in words."""
     found = answers.answers(table)
     names = {q for a in found for q in (a.question.first, a.question.second)}
-    return [answers.sentence(answer, {name: label_of(name) for name in names}) for answer in found]
+    return [answers.sentence(answer, {name: name_of(name) for name in names}) for answer in found]
 
 
 def _fields(scores: pd.DataFrame) -> list[dict[str, Any]]:

@@ -9,16 +9,9 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.leaderboard.judging import CONSTANT
-from experiments.leaderboard.labels import label_of
 from experiments.leaderboard.ratings import Critical
-from experiments.style import LOOKS, Look, log_cost_axis
-
-_OTHER = Look("", "#000000", "X", "--")
-
-
-def look_of(method: str) -> Look:
-    """Give how a method is drawn; a class of somebody's own in black."""
-    return LOOKS.get(method, _OTHER)
+from experiments.looks import look_of, name_of
+from experiments.style import log_cost_axis
 
 
 def groups_alike(found: Critical) -> list[tuple[int, int]]:
@@ -54,7 +47,7 @@ def critical_difference(found: Critical) -> Figure:
         y = -under - 0.4 * (place if left else n - 1 - place)
         x = low - 0.3 if left else high + 0.3
         ax.plot([rank, rank, x], [top, y, y], color="0.4", linewidth=0.7)
-        text = f"{label_of(str(method))} {rank:.2f}"
+        text = f"{name_of(str(method))} {rank:.2f}"
         ax.text(x, y, f" {text} ", ha="right" if left else "left", va="center", fontsize=7)
     for k, (first, last) in enumerate(runs):
         y = -0.2 - 0.28 * k
@@ -82,7 +75,7 @@ def of_field(scores: pd.DataFrame, metric: str, unit: str) -> Figure:
         look = look_of(str(method))
         ax.plot(
             curve["cost"], curve["score"], color=look.colour, marker=look.marker,
-            linestyle=look.line, label=label_of(str(method)), linewidth=1.1,
+            linestyle=look.line, label=name_of(str(method)), linewidth=1.1,
         )  # fmt: skip
     ax.axhline(constant, color="0.6", linewidth=0.8, linestyle=(0, (4, 3)))
     log_cost_axis(ax)
@@ -100,7 +93,7 @@ def legend(methods: list[str]) -> Figure:
         look = look_of(method)
         ax.plot(
             [], [], color=look.colour, marker=look.marker, linestyle=look.line,
-            label=label_of(method),
+            label=name_of(method),
         )  # fmt: skip
     ax.legend(ncols=3, loc="center", fontsize=7)
     return figure

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from experiments.cell import Cell
-from experiments.compare.facts import Facts
-from experiments.compare.fitting import N_DRAWN, log_between
-from experiments.compare.methods import Method
 from experiments.compare.plan import of_users, tradeoff_range
-from experiments.compare.problem import Problem
 from experiments.evaluate import constant_loss
 from experiments.leaderboard.budgets import declared
 from experiments.leaderboard.fields import SCALES, Field
+from experiments.methods.facts import Facts
+from experiments.methods.fitting import N_DRAWN, drawn_between
+from experiments.methods.method import Method
+from experiments.methods.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -88,4 +88,4 @@ def _as_taken(method: Method, draw: Mapping, range_: tuple[float, float]) -> dic
         return of_users(method, dict(draw))
     if not method.has_tradeoff:
         return dict(draw)
-    return {**draw, "tradeoff": float(f"{log_between(draw['u'][3], *range_):.4g}")}
+    return {**draw, "tradeoff": drawn_between(draw["u"][3], *range_)}

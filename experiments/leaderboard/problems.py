@@ -7,10 +7,10 @@ import pandas as pd
 
 from datasets import load as load_dataset
 from datasets.dataset import Dataset, checksum
-from experiments.compare.problem import PARTS, Part, Problem
 from experiments.leaderboard import families
 from experiments.leaderboard.fields import SCALES, UNIFORM, Field
 from experiments.leaderboard.rows import rows_of
+from experiments.methods.problem import PARTS, Part, Problem
 
 METRICS = {"classification": "accuracy", "ranking": "ndcg@5"}
 

@@ -11,13 +11,13 @@ from typing import Any
 import pandas as pd
 
 from datasets.sources.storage import write_atomically
-from experiments.compare.methods import Method
 from experiments.leaderboard import problems, running
 from experiments.leaderboard.budgets import declared
 from experiments.leaderboard.fields import SCALES, Field, fields
 from experiments.leaderboard.judging import CHOSEN, SCORES, Judged, Model, judge, losses
 from experiments.leaderboard.plan import Skipped
 from experiments.leaderboard.ratings import ranking
+from experiments.methods.method import Method
 from experiments.running.provenance import environment
 from experiments.running.workers import Workers
 

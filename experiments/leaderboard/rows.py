@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from experiments.compare.problem import PARTS
+from experiments.methods.problem import PARTS
 
 
 def rows_of(part: str, n: int, query: np.ndarray | None, most: int, seed: int) -> np.ndarray:

@@ -8,11 +8,12 @@ from importlib import metadata
 from pathlib import Path
 
 from experiments.cell import Cell, digest
-from experiments.compare.methods import METHODS, Method
 from experiments.leaderboard import problems
 from experiments.leaderboard.fields import Field
 from experiments.leaderboard.plan import Skipped, cells
 from experiments.leaderboard.trials import run_trial
+from experiments.methods.method import Method
+from experiments.methods.table import METHODS
 from experiments.running.closure import sources_hash
 from experiments.running.provenance import environment
 from experiments.running.run import compute_and_keep

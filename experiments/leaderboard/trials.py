@@ -15,8 +15,8 @@ from algorithms.selection.search import best_within
 from experiments.cell import Cell, rounded
 from experiments.compare import limited
 from experiments.compare.metrics import mean_cost, units
-from experiments.compare.problem import Problem
 from experiments.compare.reasons import reason
+from experiments.methods.problem import Problem
 
 LOAD = "experiments.leaderboard.problems:load"
 _HERE = "experiments.leaderboard.trials:trained"

@@ -1,1 +1,1 @@
-"""How methods of other libraries are built, alike in figures, ``compare`` and leaderboard."""
+"""How methods are built and searched, alike in figures, ``compare`` and the leaderboard."""

@@ -8,12 +8,13 @@ import pytest
 
 from algorithms.registry.loading import load_model
 from experiments.compare import show
-from experiments.compare.by_sets import OfOwnColumns
 from experiments.compare.comparison import compare
-from experiments.compare.methods import METHODS
 from experiments.compare.outcome import Search
 from experiments.compare.preparing import Asked, prepare
-from experiments.compare.problem import load, with_validation
+from experiments.compare.problem import load
+from experiments.methods.by_sets import OfOwnColumns
+from experiments.methods.problem import with_validation
+from experiments.methods.table import METHODS
 from tests.experiments.compare.test_comparison import InThisProcess
 
 pytestmark = pytest.mark.slow  # kernels of their own are compiled

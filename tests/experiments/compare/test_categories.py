@@ -7,15 +7,15 @@ import pandas as pd
 import pytest
 
 from experiments.compare import plan
-from experiments.compare.by_sets import own_problem
 from experiments.compare.categories import Coded, code_of, expanded
 from experiments.compare.fields import Column, Refused
-from experiments.compare.fitting import features
-from experiments.compare.methods import METHODS
 from experiments.compare.outcome import Search
 from experiments.compare.preparing import Asked, prepare
 from experiments.compare.problem import load
 from experiments.compare.tables import Prices
+from experiments.methods.by_sets import own_problem
+from experiments.methods.fitting import features
+from experiments.methods.table import METHODS
 
 N = 120
 COLOURS = np.array(["red", "green", "blue"])[np.arange(N) % 3]
@@ -69,7 +69,7 @@ def test_a_column_is_one_purchase(tmp_path):
     assert problem.feature_costs.tolist() == [1.0, 5.0, 5.0, 5.0]
     assert problem.feature_groups == ["age", "colour", "colour", "colour"]
     assert problem.group_costs is None
-    from experiments.compare.subsets import price_of, prices_of
+    from experiments.methods.subsets import price_of, prices_of
 
     assert price_of(prices_of(problem), [1, 2, 3]) == 5.0
 

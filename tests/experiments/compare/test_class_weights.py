@@ -8,14 +8,15 @@ import pytest
 from sklearn.utils.class_weight import compute_sample_weight
 
 from algorithms.gbrt import GBRTClassifier
-from experiments.compare import facts, optimal_trees, own_trees
-from experiments.compare.facts import Facts
-from experiments.compare.fitting import shape
 from experiments.compare.metrics import units
 from experiments.compare.preparing import Asked, prepare
-from experiments.compare.problem import load, with_validation
+from experiments.compare.problem import load
 from experiments.compare.tables import Refused
-from experiments.compare.users_class import takes_weights
+from experiments.methods import boosted, facts, optimal_trees
+from experiments.methods.facts import Facts
+from experiments.methods.fitting import shape
+from experiments.methods.problem import with_validation
+from experiments.methods.users_class import takes_weights
 from tests.experiments.compare import own_methods
 
 DRAW = {"u": [0.5, 0.5, 0.5, 0.5, 0.5], "rounds": 6, "seed": 3}
@@ -57,11 +58,11 @@ def test_they_count_in_training_and_not_in_scores(asked, tmp_path):
     balanced, _ = made(asked, tmp_path, "balanced")
     plain, _ = made(asked, tmp_path)
     train, test = balanced.parts["train"], balanced.parts["test"]
-    ours = own_trees.gbrt(balanced, DRAW)
+    ours = boosted.gbrt(balanced, DRAW)
     kind = GBRTClassifier(**shape(balanced, DRAW), class_weight="balanced")
     (*_, (answer, _)) = ours.follow(test)
     np.testing.assert_array_equal(answer, kind.fit(train.X, train.y).predict(test.X))
-    (*_, (unweighted, _)) = own_trees.gbrt(plain, DRAW).follow(test)
+    (*_, (unweighted, _)) = boosted.gbrt(plain, DRAW).follow(test)
     assert np.sum(answer == "ill") > np.sum(unweighted == "ill")
     assert units("accuracy", test, answer).weight.tolist() == [1.0] * len(test)
 

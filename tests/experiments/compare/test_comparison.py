@@ -20,13 +20,15 @@ from algorithms.greedy_miser import GreedyMiserClassifier
 from algorithms.interop import MeteredForest
 from algorithms.metrics import ndcg_at_k
 from experiments.cli import main
-from experiments.compare import choosing, command, comparison, facts, intervals, plan, show
+from experiments.compare import choosing, command, comparison, intervals, plan, show
 from experiments.compare.comparison import Search, compare
-from experiments.compare.methods import METHODS
 from experiments.compare.metrics import Units, units
 from experiments.compare.preparing import Asked
-from experiments.compare.problem import Part, load, with_validation
-from experiments.compare.users_class import allows_nan
+from experiments.compare.problem import load
+from experiments.methods import facts
+from experiments.methods.problem import Part, with_validation
+from experiments.methods.table import METHODS
+from experiments.methods.users_class import allows_nan
 from experiments.running import workers
 
 COSTS = {"cheap": 1.0, "middling": 3.0, "dear": 8.0}

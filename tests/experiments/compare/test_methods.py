@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.compare import facts, optimal_trees, own_cascades, penalised, two_classes
-from experiments.compare.facts import Facts
-from experiments.compare.methods import METHODS
 from experiments.compare.metrics import mean_cost, units
-from experiments.compare.problem import Part, Problem
-from experiments.compare.subsets import price_of, prices_of
-from experiments.compare.users_class import of_the_user
+from experiments.methods import cascades, facts, libraries, optimal_trees, two_classes
+from experiments.methods.facts import Facts
+from experiments.methods.problem import Part, Problem
+from experiments.methods.subsets import price_of, prices_of
+from experiments.methods.table import METHODS
+from experiments.methods.users_class import of_the_user
 from tests.experiments.compare.own_methods import Careless
 
 DRAW = {"u": [0.5, 0.5, 0.5, 0.5, 0.5], "rounds": 12, "seed": 3}
@@ -132,16 +132,16 @@ def test_what_is_relevant_is_cut_nearest_to_halves():
 
 
 def test_price_limits_rise_and_end_at_the_dearest():
-    limits = own_cascades.price_limits(PROBLEMS["two classes"], 1.0)
+    limits = cascades.price_limits(PROBLEMS["two classes"], 1.0)["price_limits"]
     assert limits == sorted(set(limits))
     assert limits[-1] == 8.0
-    assert own_cascades.price_limits(PROBLEMS["in groups"], 0.0)[-1] == 10.0
+    assert cascades.price_limits(PROBLEMS["in groups"], 0.0)["price_limits"][-1] == 10.0
 
 
 def test_the_early_stop_is_lightgbms_own():
     lightgbm = pytest.importorskip("lightgbm")
     problem = PROBLEMS["two classes"]
-    early = penalised.lightgbm_early_stop(problem, DRAW)
+    early = libraries.lightgbm_early_stop(problem, DRAW)
     rows = problem.parts["test"].X.to_numpy()
     shape = early.parameters
     options = {"learning_rate": shape["learning_rate"], "num_leaves": shape["max_leaves"]}
@@ -151,7 +151,7 @@ def test_the_early_stop_is_lightgbms_own():
     )  # fmt: skip
     model.fit(problem.parts["train"].X.to_numpy(), problem.parts["train"].y == "b")
     margin, every = 1.0, early.parameters["every"]
-    likelihood = float(penalised.likelihoods(np.array([margin]))[0])
+    likelihood = float(libraries.likelihoods(np.array([margin]))[0])
     own = model.booster_.predict(
         rows, pred_early_stop=True, pred_early_stop_freq=every, pred_early_stop_margin=margin
     )

@@ -10,11 +10,11 @@ from algorithms.costs import price_list
 from experiments.cell import Cell
 from experiments.compare import bisecting, plan
 from experiments.compare.bisecting import Spent
-from experiments.compare.methods import METHODS
 from experiments.compare.outcome import Search
-from experiments.compare.problem import Part, Problem
-from experiments.compare.subsets import price_of, prices_of, run_subset
 from experiments.compare.tables import Prices
+from experiments.methods.problem import Part, Problem
+from experiments.methods.subsets import price_of, prices_of, run_subset
+from experiments.methods.table import METHODS
 
 ONES = Prices(np.ones(10), None, None, "ones")
 

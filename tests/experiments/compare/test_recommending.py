@@ -10,13 +10,16 @@ import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
 from algorithms.interop import MeteredForest
-from experiments.compare import choosing, comparison, limited, methods, picture, show
+from experiments.compare import choosing, comparison, limited, picture, show
 from experiments.compare.comparison import Search, compare
 from experiments.compare.constant import always_alike
 from experiments.compare.metrics import units
 from experiments.compare.preparing import Asked
-from experiments.compare.problem import Part, Problem, load
+from experiments.compare.problem import load
 from experiments.compare.tables import Refused
+from experiments.methods import boosted
+from experiments.methods.problem import Part, Problem
+from experiments.methods.table import METHODS
 from experiments.running.run import CellsFailed
 from tests.experiments.compare import grouped_table
 from tests.experiments.compare.test_comparison import CLASSES, InThisProcess
@@ -38,7 +41,7 @@ def grouped(tmp_path_factory):
     grouped_table.drawn(3000, seed=1).to_csv(folder / "test.csv", index=False)
     question = dataclasses.replace(question, test=folder / "test.csv")
     only = ("cegb", "greedy_miser", "gbrt", "early_exit", "lightgbm", "hist_gradient_boosting")
-    only = [slug for slug in only if methods.METHODS[slug].installed()]
+    only = [slug for slug in only if METHODS[slug].installed()]
     search = Search((0.2, 5.0, 15.0), trials=2, rounds=12, only=only)
     return compare(question, search, folder / "out", InThisProcess()), folder / "out"
 
@@ -102,7 +105,7 @@ def test_features_with_missing_values_are_not_split_on_when_left_out(tmp_path):
     table.loc[table["y"] == "a", ["imaging_0", "blood_1"]] = np.nan  # that alone would tell
     question = written(tmp_path, table, grouped_table.price_list())
     only = ("gbrt", "lightgbm", "catboost", "hist_gradient_boosting")
-    only = [slug for slug in only if methods.METHODS[slug].installed()]
+    only = [slug for slug in only if METHODS[slug].installed()]
     outcome = compare(question, Search((5.0,), 1, 5, only=only), tmp_path, InThisProcess())
     assert set(outcome.table["method"]) == set(only)
     assert (outcome.table["test_cost"] <= 5).all()
@@ -218,7 +221,7 @@ def test_gaps_are_said_and_drawn_as_gaps(grouped):
                  "real"],
     )  # fmt: skip
     found = dataclasses.replace(
-        outcome, methods=[methods.METHODS["cegb"]], table=table, differences=differences,
+        outcome, methods=[METHODS["cegb"]], table=table, differences=differences,
         trained=dataclasses.replace(outcome.trained, rows=rows), unreached={},
         gaps=choosing.gaps(rows, [5.0]),
     )  # fmt: skip
@@ -251,7 +254,7 @@ def test_labels_are_numbered_before_a_library_sees_them(tmp_path, labels):
     table = pd.DataFrame(X, columns=["a", "b"]).assign(y=y)
     table.to_csv(tmp_path / "t.csv", index=False)
     only = ["lightgbm", "catboost", "hist_gradient_boosting"]
-    only = [slug for slug in only if methods.METHODS[slug].installed()]
+    only = [slug for slug in only if METHODS[slug].installed()]
     question = Asked(tmp_path / "t.csv", "y", task="classification")
     outcome = compare(question, Search((2.0,), 1, 6, only=only), tmp_path, InThisProcess())
     assert outcome.trained.failed == {}
@@ -288,8 +291,8 @@ def failing(problem, draw):
 
 
 def test_a_library_that_fails_loses_its_trials(small, tmp_path, monkeypatch):
-    broken = dataclasses.replace(methods.METHODS["hist_gradient_boosting"], train=failing)
-    monkeypatch.setitem(methods.METHODS, "hist_gradient_boosting", broken)
+    broken = dataclasses.replace(METHODS["hist_gradient_boosting"], train=failing)
+    monkeypatch.setitem(METHODS, "hist_gradient_boosting", broken)
     search = Search((1.0,), 1, 3, only=["gbrt", "hist_gradient_boosting"])
     outcome = compare(small, search, tmp_path, InThisProcess())
     assert outcome.table["method"].tolist() == ["gbrt"]
@@ -304,10 +307,8 @@ def test_a_library_that_fails_loses_its_trials(small, tmp_path, monkeypatch):
 
 
 def test_a_method_of_the_suite_must_not_fail(small, tmp_path, monkeypatch):
-    broken = types.FunctionType(failing.__code__, vars(methods.own_trees), "gbrt")
-    monkeypatch.setitem(
-        methods.METHODS, "gbrt", dataclasses.replace(methods.METHODS["gbrt"], train=broken)
-    )
+    broken = types.FunctionType(failing.__code__, vars(boosted), "gbrt")
+    monkeypatch.setitem(METHODS, "gbrt", dataclasses.replace(METHODS["gbrt"], train=broken))
     search = Search((1.0,), 1, 3, only=["cegb", "gbrt"])
     with pytest.raises(CellsFailed, match="RuntimeError: it is a boy"):
         compare(small, search, tmp_path, InThisProcess())
@@ -341,12 +342,12 @@ def test_who_needs_too_long_is_named_and_is_no_error(small, tmp_path, monkeypatc
 
 def test_a_method_without_any_model_is_named(small, tmp_path, monkeypatch):
     def stump(problem, draw):
-        trained = methods.own_trees.gbrt(problem, {**draw, "rounds": 1})
+        trained = boosted.gbrt(problem, {**draw, "rounds": 1})
         trained.cuts = []
         return trained
 
-    lazy = dataclasses.replace(methods.METHODS["hist_gradient_boosting"], train=stump)
-    monkeypatch.setitem(methods.METHODS, "hist_gradient_boosting", lazy)
+    lazy = dataclasses.replace(METHODS["hist_gradient_boosting"], train=stump)
+    monkeypatch.setitem(METHODS, "hist_gradient_boosting", lazy)
     search = Search((1.0,), 1, 3, only=["gbrt", "hist_gradient_boosting"])
     compare(small, search, tmp_path, InThisProcess())
     line = "no usable model in 4 trainings (no tree has a split: the model is constant)."

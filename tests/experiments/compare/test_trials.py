@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from experiments.cell import Cell
-from experiments.compare import own_trees
-from experiments.compare.problem import with_validation
 from experiments.compare.trials import run_chosen, run_trial
+from experiments.methods import boosted
+from experiments.methods.problem import with_validation
 from tests.experiments.compare.test_methods import DRAW, made
 
 
@@ -17,7 +17,7 @@ def measured(model, part):
 def test_a_trial_is_measured_on_validation_and_on_test_rows():
     problem = made(n_classes=3, n=150)
     rows = run_trial(Cell("set", "gbrt", {"draw": DRAW}), problem)
-    trained = own_trees.gbrt(problem, DRAW)
+    trained = boosted.gbrt(problem, DRAW)
     assert [row["cut"] for row in rows] == trained.cuts
     for row in rows:
         for part in ("valid", "test"):
@@ -31,7 +31,7 @@ def test_a_trial_is_measured_on_validation_and_on_test_rows():
 def test_what_is_chosen_is_trained_again_if_validation_rows_allow_it():
     problem = made(n_classes=3, n=150)
     params = {"draw": DRAW, "cut": 3, "budget": np.inf}
-    model = own_trees.gbrt(with_validation(problem), DRAW).model(3)
+    model = boosted.gbrt(with_validation(problem), DRAW).model(3)
     (_, cost), (score, paid) = (measured(model, problem.parts[p]) for p in ("valid", "test"))
     assert cost != pytest.approx(paid)
     for budget, why in ((cost, None), (0.999 * cost, "retrained, it costs")):

@@ -10,9 +10,9 @@ from datasets.features import families_of, prices
 from datasets.features.families import SHAPES
 from datasets.images import pixel_table
 from datasets.registered import spec
-from experiments.compare.methods import METHODS
 from experiments.leaderboard import budgets, families, plan, problems, rows
 from experiments.leaderboard.fields import FIELDS, PRICES, SCALES, Field, fields
+from experiments.methods.table import METHODS
 
 
 @pytest.fixture(scope="module")

@@ -7,13 +7,14 @@ import pandas as pd
 import pytest
 
 from experiments.cell import Cell
-from experiments.compare import limited, own_trees
-from experiments.compare.methods import METHODS, method_of
+from experiments.compare import limited
 from experiments.leaderboard import adding, editions, judging, page, per_row, problems, results
 from experiments.leaderboard.budgets import declared
 from experiments.leaderboard.card import leaderboard_card
 from experiments.leaderboard.fields import Field
 from experiments.leaderboard.trials import packed, run_trial, unpacked
+from experiments.methods import boosted
+from experiments.methods.table import METHODS, method_of
 from experiments.publishing.report import page as report
 from experiments.running import workers
 from tests.experiments.compare.test_methods import DRAW, made
@@ -129,7 +130,7 @@ def test_choosing_by_hand():
 
 def test_a_trials_cut_is_chosen_by_validation_rows(here):
     problem = made(n_classes=3, n=150)
-    model = own_trees.gbrt(problem, DRAW)
+    model = boosted.gbrt(problem, DRAW)
 
     def by(part):
         """The best cut within each budget by a part's rows, and its score and cost there."""
@@ -143,7 +144,7 @@ def test_a_trials_cut_is_chosen_by_validation_rows(here):
 
     wanted = by("valid")
     assert [m[2] for m in by("test").values()] != [m[2] for m in wanted.values()]
-    train = f"{own_trees.__name__}:gbrt"
+    train = f"{boosted.__name__}:gbrt"
     params = {"train": train, "draw": DRAW, "budgets": list(wanted), "scale": "check", "seconds": 9}
     for row in run_trial(Cell("a@b", "gbrt", params), problem):
         score, cost, cut = wanted.pop(row["budget"])
@@ -192,7 +193,7 @@ def test_the_page_says_what_the_files_say(outcome, folder):
     text = page.rendered(published)
     ranking = pd.read_csv(published / "ranking.csv")
     for line in ranking.itertuples():
-        assert f"<td>{page.label_of(line.method)}</td>" in text
+        assert f"<td>{page.name_of(line.method)}</td>" in text
     assert "http" not in text.replace("http://www.w3.org", "").replace("http://purl.org", "")
     (cheapest,) = page.cheapest_near_best(outcome.scores).to_dict("records")
     near = outcome.scores[outcome.scores["score"] >= 0.99 * outcome.scores["score"].max()]

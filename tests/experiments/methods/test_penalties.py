@@ -4,9 +4,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.compare.methods import METHODS
-from experiments.compare.problem import Part, Problem
 from experiments.methods import penalties
+from experiments.methods.problem import Part, Problem
+from experiments.methods.table import METHODS
 
 PRICED = ("cegb", "lightgbm_cegb", "catboost_per_object", "catboost_first_use")
 EXACT = {"random_strength": 0, "bootstrap_type": "No", "l2_leaf_reg": 0}

@@ -134,6 +134,13 @@ def test_no_cell_can_run_the_table_of_estimators():
             assert not [name for name in reached if name.startswith("algorithms.registry")]
 
 
+def test_no_name_or_colour_of_a_method_counts():
+    """Neither for figures, nor for trials of ``compare`` and the leaderboard."""
+    trials = ["experiments.compare.trials", "experiments.leaderboard.trials"]
+    for module in [*RUN_MODULES, *trials, "experiments.methods.table"]:
+        assert "experiments.looks" not in closure.closure((module,), "mnist"), module
+
+
 def test_packages_hold_imports_only():
     """So that an ``__init__.py`` need not count where no name is asked of it."""
     for package in PACKAGES:

@@ -8,10 +8,11 @@ from typing import Any
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.gbrt import GBRTClassifier
 from algorithms.mddag import MDDAGClassifier
-from experiments.compare.fitting import fitted, further, named, shape
-from experiments.compare.problem import Problem
-from experiments.compare.trained import Trained
-from experiments.compare.two_classes import Cascade
+from experiments.methods.fitting import fitted, further, log_between, named, shape
+from experiments.methods.method import CLASSES, our_method
+from experiments.methods.problem import Problem
+from experiments.methods.trained import Trained
+from experiments.methods.two_classes import Cascade
 
 _MOST_BASES = 60  # of trees; each is an action
 _MOST_STUMPS = 100
@@ -28,17 +29,18 @@ def _trained(base, problem: Problem, draw: Mapping, options: dict[str, Any]) -> 
     return Cascade(model, named(problem, draw, {**options, **own}))
 
 
-def on_trees(problem: Problem, draw: Mapping) -> Trained:
+@our_method(CLASSES, allow_nan=False, has_tradeoff=True)
+def mddag(problem: Problem, draw: Mapping) -> Trained:
     """Skip and quit among boosted trees."""
     options = shape(problem, draw)
     options["n_estimators"] = min(options["n_estimators"], _MOST_BASES)
     return _trained(GBRTClassifier(**options, n_threads=1), problem, draw, options)
 
 
-def on_stumps(problem: Problem, draw: Mapping) -> Trained:
+@our_method(CLASSES, allow_nan=False, has_tradeoff=True)
+def mddag_stumps(problem: Problem, draw: Mapping) -> Trained:
     """Skip and quit among the stumps of AdaBoost.MH."""
-    least, most = _OF_STUMPS
-    share = least * (most / least) ** further(draw, 1)[0]
+    share = log_between(further(draw, 1)[0], *_OF_STUMPS)
     options = {"n_estimators": max(2, round(share * min(draw["rounds"], _MOST_STUMPS)))}
     base = AdaBoostMH(**options, random_state=draw["seed"], n_threads=1)
     return _trained(base, problem, draw, options)

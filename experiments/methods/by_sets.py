@@ -5,12 +5,15 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from experiments.compare.own_columns import OwnColumns
-from experiments.compare.problem import Part, Problem
-from experiments.compare.trained import Trained
+from experiments.methods.problem import Part, Problem
+from experiments.methods.trained import Trained
+
+if TYPE_CHECKING:
+    from experiments.compare.own_columns import OwnColumns
 
 
 def own_part(own: OwnColumns, part: Part) -> Part:

@@ -1,7 +1,9 @@
 """Other libraries' boosted trees as methods, read into our meter once they are trained.
 
-They are given plain arrays, without names, which each spells in its own way, and classes numbered
-0, 1, …, which some of them round; the metered forest has the names and the user's own classes.
+Some heed prices in ways of their own: by penalties (:mod:`experiments.methods.penalties`), or by
+LightGBM's early stop. They are given plain arrays, without names, which each spells in its own way,
+and classes numbered 0, 1, …, which some of them round; the metered forest has the names and the
+user's own classes.
 """
 
 from __future__ import annotations
@@ -13,9 +15,16 @@ import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
 from algorithms.interop import MeteredForest, from_catboost, from_lightgbm, from_scikit_learn
-from experiments.compare.fitting import features, named, one_of, shape
-from experiments.compare.problem import Problem
-from experiments.compare.trained import Rounds, Trained
+from experiments.methods import facts, penalties
+from experiments.methods.exits import Exits
+from experiments.methods.fitting import features, named, one_of, pick, shape
+from experiments.methods.method import CLASSES, method
+from experiments.methods.problem import Problem
+from experiments.methods.trained import Rounds, Trained
+
+_MARGINS = np.geomspace(0.05, 20.0, 12)
+_EVERY = (1, 2, 5, 10, 20)
+_PRICED = {"knows_groups": False, "has_tradeoff": True}
 
 
 def _numbered(problem: Problem) -> np.ndarray:
@@ -43,6 +52,9 @@ def _metered(forest, problem: Problem, draw: Mapping, parameters: Mapping) -> Tr
     return Rounds(_with_names(forest, problem), named(problem, draw, parameters))
 
 
+# --- LightGBM -------------------------------------------------------------------------------------
+
+
 def _lightgbm_options(problem: Problem, draw: Mapping) -> dict[str, Any]:
     options = shape(problem, draw)
     return {
@@ -58,15 +70,7 @@ def _lightgbm_options(problem: Problem, draw: Mapping) -> dict[str, Any]:
     }
 
 
-def lightgbm(problem: Problem, draw: Mapping, **options) -> Trained:
-    """Train LightGBM."""
-    parameters = shape(problem, draw)
-    if "cegb_tradeoff" in options:
-        parameters["cegb_tradeoff"] = options["cegb_tradeoff"]
-    return Rounds(lightgbm_meter(problem, draw, **options), named(problem, draw, parameters))
-
-
-def lightgbm_meter(problem: Problem, draw: Mapping, **options) -> MeteredForest:
+def _lightgbm(problem: Problem, draw: Mapping, **options) -> MeteredForest:
     """Train LightGBM and read it into our meter."""
     import lightgbm
 
@@ -76,7 +80,41 @@ def lightgbm_meter(problem: Problem, draw: Mapping, **options) -> MeteredForest:
     return _with_names(from_lightgbm(model, **problem.prices), problem)
 
 
-def lambdarank(problem: Problem, draw: Mapping) -> Trained:
+@method(library="lightgbm")
+def lightgbm(problem: Problem, draw: Mapping) -> Trained:
+    """Train LightGBM."""
+    return Rounds(_lightgbm(problem, draw), named(problem, draw, shape(problem, draw)))
+
+
+@method(library="lightgbm", **_PRICED)
+def lightgbm_cegb(problem: Problem, draw: Mapping) -> Trained:
+    """Penalise a feature for each row that first needs it ("lazy")."""
+    given = penalties.lightgbm_per_row(draw["tradeoff"], problem.feature_costs)
+    parameters = shape(problem, draw) | {"cegb_tradeoff": given["cegb_tradeoff"]}
+    return Rounds(_lightgbm(problem, draw, **given), named(problem, draw, parameters))
+
+
+@method(CLASSES, library="lightgbm", allow_nan=False, most_classes=2)
+def lightgbm_early_stop(problem: Problem, draw: Mapping) -> Trained:
+    """Let rows leave as LightGBM's ``pred_early_stop`` does, for each margin of a list.
+
+    A row leaves after every so many trees if twice the size of its score is above the margin,
+    which for two classes is a likelihood: 1 / (1 + exp(-margin / 2)).
+    """
+    meter = _lightgbm(problem, draw)
+    every = pick(_EVERY, draw["u"][4])
+    every = min(every, max(1, meter.n_estimators_))
+    parameters = named(problem, draw, shape(problem, draw))
+    return Exits(meter, parameters, "likelihood", every, likelihoods(_MARGINS))
+
+
+def likelihoods(margins: np.ndarray) -> np.ndarray:
+    """Give the likelihood of the larger of two classes at a margin of LightGBM's."""
+    return 1.0 / (1.0 + np.exp(-np.asarray(margins) / 2.0))
+
+
+@method(("ranking",), library="lightgbm", unfit=facts.lambdarank)
+def lightgbm_lambdarank(problem: Problem, draw: Mapping) -> Trained:
     """Train on the order within queries; how long is chosen on validation queries, as for all."""
     import lightgbm
 
@@ -92,7 +130,10 @@ def lambdarank(problem: Problem, draw: Mapping) -> Trained:
     return _metered(from_lightgbm(model, **problem.prices), problem, draw, parameters)
 
 
-def catboost(problem: Problem, draw: Mapping, **own) -> Trained:
+# --- CatBoost and scikit-learn --------------------------------------------------------------------
+
+
+def _catboost(problem: Problem, draw: Mapping, **own) -> Trained:
     """Train CatBoost, whose trees are oblivious but where `own` parameters say otherwise."""
     import catboost
 
@@ -115,6 +156,35 @@ def catboost(problem: Problem, draw: Mapping, **own) -> Trained:
     return _metered(from_catboost(model, **problem.prices), problem, draw, said)
 
 
+@method(library="catboost")
+def catboost(problem: Problem, draw: Mapping) -> Trained:
+    """Train CatBoost."""
+    return _catboost(problem, draw)
+
+
+@method(library="catboost", **_PRICED)
+def catboost_first_use(problem: Problem, draw: Mapping) -> Trained:
+    """Penalise a feature once, when the model first uses it; λ is that of all rows together."""
+    classifies = problem.task == "classification"
+    given = draw["tradeoff"], problem.feature_costs, len(problem.fit), classifies
+    return _catboost(problem, draw, **penalties.catboost_at_first_use(*given))
+
+
+@method(library="catboost", **_PRICED)
+def catboost_per_object(problem: Problem, draw: Mapping) -> Trained:
+    """Penalise a feature for each row that first needs it; no oblivious trees, see penalties."""
+    drawn = shape(problem, draw)
+    given = penalties.catboost_per_object(
+        draw["tradeoff"],
+        problem.feature_costs,
+        drawn["max_leaves"],
+        drawn["min_samples_leaf"],
+        problem.task == "classification",
+    )
+    return _catboost(problem, draw, **given)
+
+
+@method()
 def hist_gradient_boosting(problem: Problem, draw: Mapping) -> Trained:
     """Train scikit-learn's HistGradientBoosting."""
     options = shape(problem, draw)

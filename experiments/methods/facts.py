@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from experiments.compare.problem import Problem
-from experiments.compare.subsets import prices_of
+from experiments.methods.problem import Problem
+from experiments.methods.subsets import prices_of
 
 MOST_GRADES = 1_024  # each is a class of a forest
 MOST_OF_OPTIMAL = 30  # features of an optimal tree: its search grows with their square, and more

@@ -20,7 +20,7 @@ from sklearn.tree import DecisionTreeRegressor
 
 from algorithms.costs import PriceList, price_list
 from experiments.cell import Cell
-from experiments.compare.problem import Part, Problem
+from experiments.methods.problem import Part, Problem
 
 _MOST_ROWS = 4000
 _MOST_OUTPUTS = 8

@@ -1,4 +1,4 @@
-"""The suite's own boosted trees as methods: CEGB, Greedy Miser, GBRT, early exits from it."""
+"""The suite's own boosted trees as methods: CEGB, Greedy Miser, GBRT."""
 
 from __future__ import annotations
 
@@ -10,15 +10,14 @@ import numpy as np
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
-from experiments.compare.by_sets import takes_categories
-from experiments.compare.fitting import fitted, named, one_of, shape
-from experiments.compare.problem import Problem
-from experiments.compare.trained import Exits, Rounds, Trained
-
-_N_THRESHOLDS = 12
-_EXIT_DISTANCES = (1, 2, 5, 10, 20)
+from experiments.methods.by_sets import takes_categories
+from experiments.methods.fitting import fitted, named, one_of, shape
+from experiments.methods.method import our_method
+from experiments.methods.problem import Problem
+from experiments.methods.trained import Rounds, Trained
 
 
+@our_method(has_tradeoff=True, takes_categories=True)
 @takes_categories
 def cegb(problem: Problem, draw: Mapping) -> Trained:
     """Train CEGB with the λ of the draw."""
@@ -34,17 +33,20 @@ def _given(problem: Problem) -> dict[str, Any]:
     return {**problem.prices, **categorical, "n_threads": 1}
 
 
-def _gbrt_model(problem: Problem, draw: Mapping):
+def fitted_gbrt(problem: Problem, draw: Mapping):
+    """Fit trees that know no prices."""
     kind = one_of(problem, GBRTClassifier, GBRTRegressor)
     return fitted(kind(**shape(problem, draw), **_given(problem)), problem, draw)
 
 
+@our_method(takes_categories=True)
 @takes_categories
 def gbrt(problem: Problem, draw: Mapping) -> Trained:
     """Train without prices."""
-    return Rounds(_gbrt_model(problem, draw), named(problem, draw, shape(problem, draw)))
+    return Rounds(fitted_gbrt(problem, draw), named(problem, draw, shape(problem, draw)))
 
 
+@our_method(has_tradeoff=True, has_budget=True, takes_categories=True)
 @takes_categories
 def greedy_miser(problem: Problem, draw: Mapping) -> Trained:
     """Train a model that pays once for all rows: their price of cost together.
@@ -61,17 +63,3 @@ def greedy_miser(problem: Problem, draw: Mapping) -> Trained:
     unfitted = kind(**options, **_given(problem), init="zero")  # as its paper
     model = fitted(unfitted, problem, draw)
     return Rounds(model, named(problem, draw, options))
-
-
-def early_exit(problem: Problem, draw: Mapping) -> Trained:
-    """Train without prices, and let rows leave at thresholds."""
-    model, options = _gbrt_model(problem, draw), named(problem, draw, shape(problem, draw))
-    every = _EXIT_DISTANCES[min(int(draw["u"][4] * len(_EXIT_DISTANCES)), 4)]
-    every = min(every, max(1, model.n_estimators_))
-    if problem.task == "ranking":
-        spread = float(np.std(problem.parts["train"].y))
-        thresholds = spread * np.geomspace(0.01, 10, _N_THRESHOLDS)
-        return Exits(model, options, "proximity", every, thresholds)
-    least = 1 / len(model.classes_)
-    shares = 1 - np.geomspace(0.001, 0.98, _N_THRESHOLDS)
-    return Exits(model, options, "likelihood", every, least + (1 - least) * shares)

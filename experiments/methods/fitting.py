@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from experiments.compare.problem import Problem
+from experiments.methods.problem import Problem
 
 N_DRAWN = 5
 """Numbers of a draw: learning rate, leaves, rows in a leaf, price of cost, distance of exits."""
@@ -19,19 +19,33 @@ def log_between(u: float, low: float, high: float) -> float:
     return float(low * (high / low) ** u)
 
 
+def drawn_between(u: float, low: float, high: float) -> float:
+    """Give that number in four digits, as parameters have."""
+    return float(f"{log_between(u, low, high):.4g}")
+
+
+def pick(choices: Sequence, u: float):
+    """Give the choice at a share `u` of the way along them."""
+    return choices[min(int(u * len(choices)), len(choices) - 1)]
+
+
 def further(draw: Mapping, n: int) -> list[float]:
     """Give `n` further numbers of a draw, between 0 and 1, for what one method alone draws."""
     return np.random.default_rng([draw["seed"], 23]).random(n).tolist()
 
 
+def most_in_leaf(problem: Problem) -> float:
+    """Give the most rows that a leaf must have."""
+    return max(2.0, min(100.0, len(problem.parts["train"]) / 20))
+
+
 def shape(problem: Problem, draw: Mapping) -> dict[str, Any]:
     """Give what all boosted trees draw alike: learning rate, leaves, rows in a leaf, rounds."""
     u = draw["u"]
-    most = max(2.0, min(100.0, len(problem.parts["train"]) / 20))
     return {
-        "learning_rate": float(f"{log_between(u[0], 0.03, 0.3):.4g}"),
+        "learning_rate": drawn_between(u[0], 0.03, 0.3),
         "max_leaves": round(log_between(u[1], 4, 48)),
-        "min_samples_leaf": round(log_between(u[2], 2, most)),
+        "min_samples_leaf": round(log_between(u[2], 2, most_in_leaf(problem))),
         "n_estimators": draw["rounds"],
     }
 

@@ -9,19 +9,22 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from experiments.compare.fitting import further, log_between
-from experiments.compare.own_trees import gbrt
-from experiments.compare.problem import Problem
-from experiments.compare.subsets import price_of, prices_of, within_budget
-from experiments.compare.trained import Trained
+from experiments.methods.boosted import gbrt
+from experiments.methods.fitting import further, log_between
+from experiments.methods.method import our_method
+from experiments.methods.problem import Problem
+from experiments.methods.subsets import price_of, prices_of, within_budget
+from experiments.methods.trained import Trained
 
 
-def blind(problem: Problem, draw: Mapping) -> Trained:
+@our_method(chooses_features=True, takes_categories=True)
+def blind_subset(problem: Problem, draw: Mapping) -> Trained:
     """Take what tells most, whatever it costs, as long as it is within what was drawn."""
     return _on_subset(problem, draw, exponent=0.0)
 
 
-def by_price(problem: Problem, draw: Mapping) -> Trained:
+@our_method(chooses_features=True, takes_categories=True)
+def priced_subset(problem: Problem, draw: Mapping) -> Trained:
     """Take what tells most for its price."""
     return _on_subset(problem, draw, exponent=1.0)
 

@@ -18,26 +18,28 @@ from sklearn.tree import DecisionTreeClassifier
 
 from algorithms.interop import MeteredForest
 from algorithms.interop.nodes import ClassLink, Leaf, Split, Tree, double_precision
-from experiments.compare.fitting import features, further, log_between, named
-from experiments.compare.problem import Problem
-from experiments.compare.subsets import prices_of
-from experiments.compare.trained import Rounds, Trained
+from experiments.methods import facts
+from experiments.methods.fitting import features, further, log_between, most_in_leaf, named, pick
+from experiments.methods.method import CLASSES, method
+from experiments.methods.problem import Problem
+from experiments.methods.subsets import prices_of
+from experiments.methods.trained import Rounds, Trained
 
-_MOST_DEPTH = 4  # its authors' own limit of what is feasible
+_DEPTHS = (1, 2, 3, 4)  # its authors' own limit of what is feasible
 _MOST_CUTS = 12  # of a feature
 _SECONDS = 600.0  # its default; a trial has a limit of its own, which is shorter
 
 
+@method(CLASSES, library="pystreed", allow_nan=False, unfit=facts.optimal_tree, has_tradeoff=True)
 def streed(problem: Problem, draw: Mapping) -> Trained:
     """Find the tree of least errors and price, with the λ of the draw."""
     from pystreed import STreeDCostSensitiveClassifier
 
     u, y = draw["u"], problem.fit.y
     classes, numbers = np.unique(y, return_inverse=True)
-    most = max(2.0, min(100.0, len(problem.parts["train"]) / 20))
     options: dict[str, Any] = {
-        "max_depth": 1 + min(int(u[1] * _MOST_DEPTH), _MOST_DEPTH - 1),
-        "min_leaf_node_size": round(log_between(u[2], 2, most)),
+        "max_depth": pick(_DEPTHS, u[1]),
+        "min_leaf_node_size": round(log_between(u[2], 2, most_in_leaf(problem))),
     }
     n_cuts = round(log_between(further(draw, 1)[0], 2, _MOST_CUTS))
     parameters = options | {"n_thresholds": n_cuts, "tradeoff": draw["tradeoff"]}

@@ -11,11 +11,12 @@ from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.bourdev_cascade import BourdevCascadeClassifier
 from algorithms.fcboost import FCBoostClassifier
 from algorithms.viola_jones import ViolaJonesClassifier
-from experiments.compare.fitting import fitted, further, log_between, named
-from experiments.compare.problem import Part, Problem
-from experiments.compare.trained import Trained
-from experiments.compare.two_classes import Cascade, Cascades, fitted_to_two
 from experiments.evaluate import fibonacci_rounds
+from experiments.methods.fitting import drawn_between, fitted, further, log_between, named
+from experiments.methods.method import CLASSES, our_method
+from experiments.methods.problem import Part, Problem
+from experiments.methods.trained import Trained
+from experiments.methods.two_classes import Cascade, Cascades, cascade, fitted_to_two
 
 _DETECTION = 1 - np.geomspace(0.001, 0.5, 12)  # shares of the positives that a cascade keeps
 _MOST_FCBOOST = 60  # its steps grow with all stumps before
@@ -50,12 +51,13 @@ class _Stumps(Trained):
         return self._model if whole else self._trained(int(cut))
 
 
-def laminating(problem: Problem, draw: Mapping) -> Trained:
+@our_method(CLASSES, allow_nan=False)
+def adaboost_mh(problem: Problem, draw: Mapping) -> Trained:
     """Boost stumps that Laminating finds."""
     most = max(2.0, len(problem.names) / 2)
     options = {
         "sampler": "laminating",
-        "max_cost": float(f"{log_between(further(draw, 1)[0], 1.0, most):.4g}"),
+        "max_cost": drawn_between(further(draw, 1)[0], 1.0, most),
         "random_state": draw["seed"],
     }
 
@@ -67,11 +69,12 @@ def laminating(problem: Problem, draw: Mapping) -> Trained:
     return _Stumps(trained, draw["rounds"], parameters)
 
 
+@cascade()
 def viola_jones(problem: Problem, draw: Mapping) -> Trained:
     """Train Viola and Jones's cascade on rows that stages let pass."""
     u = further(draw, 3)
     options = {
-        "max_fpr": float(f"{log_between(u[0], 0.3, 0.8):.4g}"),
+        "max_fpr": drawn_between(u[0], 0.3, 0.8),
         "min_tpr": float(f"{1 - log_between(u[1], 0.002, 0.15):.4g}"),
         "max_stages": 1 + round(u[2] * 9),
         "max_stumps": draw["rounds"],
@@ -82,13 +85,14 @@ def viola_jones(problem: Problem, draw: Mapping) -> Trained:
     return Cascade(model, named(problem, draw, options))
 
 
+@cascade()
 def fcboost(problem: Problem, draw: Mapping) -> Trained:
     """Grow a cascade by FCBoost; it is used after some of its stumps."""
     u = further(draw, 2)
     options = {
         "n_estimators": min(draw["rounds"], _MOST_FCBOOST),
-        "eta": float(f"{log_between(u[0], 1e-4, 0.1):.4g}"),
-        "steepness": float(f"{log_between(u[1], 0.5, 4.0):.4g}"),
+        "eta": drawn_between(u[0], 1e-4, 0.1),
+        "steepness": drawn_between(u[1], 0.5, 4.0),
     }
     model = FCBoostClassifier(**options, **problem.prices, tree_cost=0.0, n_threads=1)
     fitted_to_two(model, problem, draw)
@@ -99,7 +103,8 @@ def fcboost(problem: Problem, draw: Mapping) -> Trained:
     )
 
 
-def soft_cascade(problem: Problem, draw: Mapping) -> Trained:
+@cascade()
+def bourdev_cascade(problem: Problem, draw: Mapping) -> Trained:
     """Order boosted stumps into Bourdev and Brandt's soft cascade; cuts are detection rates."""
     u = further(draw, 1)
     pool = AdaBoostMH(n_estimators=draw["rounds"], random_state=draw["seed"], n_threads=1)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
 
-from experiments.compare.fitting import features
-from experiments.compare.problem import Part, Problem
-from experiments.compare.trained import Trained
+from experiments.methods.fitting import features
+from experiments.methods.method import RANKED, our_method
+from experiments.methods.problem import Part, Problem
+from experiments.methods.trained import Trained
+
+cascade = partial(our_method, RANKED, allow_nan=False, most_classes=2, ranks_within_queries=True)
+"""Make the function below it a method that is a cascade."""
 
 
 def relevant(grades: np.ndarray) -> np.ndarray:

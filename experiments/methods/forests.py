@@ -9,9 +9,11 @@ import numpy as np
 
 from algorithms.budget_forest import BudgetForestClassifier, BudgetForestRegressor
 from algorithms.budget_prune import BudgetPruneClassifier
-from experiments.compare.fitting import fitted, log_between, named, one_of
-from experiments.compare.problem import Part, Problem
-from experiments.compare.trained import Rounds, Trained
+from experiments.methods import facts
+from experiments.methods.fitting import fitted, log_between, most_in_leaf, named, one_of
+from experiments.methods.method import CLASSES, RANKED, our_method
+from experiments.methods.problem import Part, Problem
+from experiments.methods.trained import Rounds, Trained
 
 _MOST_TREES = 40  # of the paper
 _N_PRUNINGS = 12  # measured of each forest, as many as there are thresholds of an exit
@@ -54,7 +56,7 @@ def _forest(problem: Problem, draw: Mapping) -> dict[str, Any]:
     """Give the shape of a forest: impurity, its threshold, features drawn at a node, trees."""
     u, d = draw["u"], len(problem.names)
     pairs = u[1] < 0.5
-    most = max(2.0, min(100.0, len(problem.parts["train"]) / 20))
+    most = most_in_leaf(problem)
     alpha = round(log_between(u[2], 1, most)) if pairs else log_between(u[2], *_ENTROPY_BELOW)
     return {
         "impurity": "pairs" if pairs else "entropy",
@@ -65,6 +67,7 @@ def _forest(problem: Problem, draw: Mapping) -> dict[str, Any]:
     }
 
 
+@our_method(RANKED, allow_nan=False, unfit=facts.forest_of_grades)
 def budget_forest(problem: Problem, draw: Mapping) -> Trained:
     """Grow trees by the prices; a ranking is by the mean of the grades voted for."""
     kind = one_of(problem, BudgetForestClassifier, BudgetForestRegressor)
@@ -73,6 +76,7 @@ def budget_forest(problem: Problem, draw: Mapping) -> Trained:
     return Rounds(model, named(problem, draw, options))
 
 
+@our_method(CLASSES, allow_nan=False, unfit=facts.no_weights)
 def budget_prune(problem: Problem, draw: Mapping) -> Trained:
     """Grow trees by the prices, and prune them; the rows that train pay."""
     options = _forest(problem, draw)

@@ -11,10 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from algorithms.early_exit import EarlyExit
-from algorithms.selection import prediction_cost
-from experiments.compare.problem import Part
 from experiments.evaluate import fibonacci_rounds, follow
+from experiments.methods.problem import Part
 
 
 class Trained:
@@ -75,40 +73,3 @@ class Rounds(Trained):
         model = self._model.first_rounds(int(cut))
         model.n_threads = None  # whoever uses it may have all of them
         return model
-
-
-class Exits(Trained):
-    """Boosted trees that rows leave early; the cuts are thresholds."""
-
-    def __init__(self, model, parameters: Mapping, rule: str, every: int, thresholds) -> None:
-        self._options = {"rule": rule, "every": every}
-        self._model, self.parameters = model, {**parameters, **self._options}
-        self.cuts = [float(f"{t:.6g}") for t in thresholds] if model.n_estimators_ else []
-
-    def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield predictions and costs at each cut."""
-        query = () if part.query is None else (part.query,)
-        for cut in self.cuts:
-            model = self.model(cut)
-            predict = model.ranking_score if query else model.predict
-            yield predict(part.X, *query), model.prediction_cost(part.X, *query)
-
-    def model(self, cut: float):
-        """Give the model with this threshold."""
-        return EarlyExit(self._model, threshold=cut, **self._options)
-
-
-class Single(Trained):
-    """Any class of the user's: one model, one price."""
-
-    def __init__(self, model, parameters: Mapping) -> None:
-        self._model, self.cuts, self.parameters = model, [0.0], dict(parameters)
-
-    def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield what it predicts, and what it says that it costs, each of a copy of the rows."""
-        answer = np.asarray(self._model.predict(part.X.copy()))
-        yield answer, prediction_cost(self._model, part.X.copy())
-
-    def model(self, cut: float):
-        """Give the model."""
-        return self._model

@@ -5,13 +5,15 @@ from __future__ import annotations
 import copy
 import importlib
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+import numpy as np
 from sklearn.model_selection import ParameterSampler
 from sklearn.utils import get_tags
 
-from experiments.compare.problem import Problem
-from experiments.compare.trained import Single, Trained
+from algorithms.selection import prediction_cost
+from experiments.methods.problem import Part, Problem
+from experiments.methods.trained import Trained
 
 
 def imported(name: str) -> type:
@@ -49,6 +51,22 @@ def allows_nan(kind: type) -> bool:
 def takes_weights(kind: type) -> bool:
     """Whether a class of the user's can be told what rows count."""
     return "sample_weight" in inspect.signature(kind.fit).parameters
+
+
+class Single(Trained):
+    """Any class of the user's: one model, one price."""
+
+    def __init__(self, model, parameters: Mapping) -> None:
+        self._model, self.cuts, self.parameters = model, [0.0], dict(parameters)
+
+    def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield what it predicts, and what it says that it costs, each of a copy of the rows."""
+        answer = np.asarray(self._model.predict(part.X.copy()))
+        yield answer, prediction_cost(self._model, part.X.copy())
+
+    def model(self, cut: float):
+        """Give the model."""
+        return self._model
 
 
 def of_the_user(problem: Problem, draw: Mapping) -> Trained:
