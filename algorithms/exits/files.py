@@ -115,12 +115,13 @@ class SavedCascade(SavedModel):
 
 
 class SavedWithModel(SavedModel):
-    """Files of an estimator around a fitted model of boosted trees, its parameter `model`; a mixin.
+    """Files of an estimator around a fitted model, its parameter `model`; a mixin.
 
     A subclass defines `_check_restored`.
     """
 
     _fitted_params: ClassVar = ("model",)
+    _wraps: ClassVar[type[SavedModel]] = BoostedTrees
 
     def save(self, path: StrPath) -> None:
         """Write this and the wrapped model, as both are now, to a file of arrays and JSON.
@@ -128,7 +129,7 @@ class SavedWithModel(SavedModel):
         It has a checksum and no pickle inside, and appears whole or not at all. What becomes of the
         model later makes no difference to it.
         """
-        models = known_classes(BoostedTrees)
+        models = self._model_classes()
         if models.get(type(self.model).__name__) is not type(self.model):
             listed = ", ".join(models)
             raise ValueError(
@@ -148,12 +149,12 @@ class SavedWithModel(SavedModel):
 
     @classmethod
     def _array_kinds(cls, header: dict):
-        return _model_class(header)._array_kinds(header["model"])
+        return cls._model_class(header)._array_kinds(header["model"])
 
     @classmethod
     def _from_file(cls, header: dict, arrays: dict[str, np.ndarray]):
         params = known_parameters(cls, header)
-        model_class = _model_class(header)
+        model_class = cls._model_class(header)
         try:
             model = model_class._from_file(header["model"], arrays)
         except ValueError as error:
@@ -163,11 +164,17 @@ class SavedWithModel(SavedModel):
             estimator._check_restored()
         return estimator
 
+    @classmethod
+    def _model_classes(cls) -> dict[str, type[SavedModel]]:
+        """Classes that the wrapped model may be of, by their names."""
+        known = known_classes(cls._wraps)
+        return {name: kind for name, kind in known.items() if kind is not cls}
 
-def _model_class(header: dict) -> type[BoostedTrees]:
-    """Class of the wrapped model."""
-    name = entry(entry(header, "model", dict, "an object"), "class", str, "the name of a class")
-    models = known_classes(BoostedTrees)
-    if name not in models:
-        raise ValueError(f"its model is of class {name:.80}, not one of {', '.join(models)}")
-    return models[name]
+    @classmethod
+    def _model_class(cls, header: dict) -> type[SavedModel]:
+        """Class of the wrapped model."""
+        name = entry(entry(header, "model", dict, "an object"), "class", str, "the name of a class")
+        models = cls._model_classes()
+        if name not in models:
+            raise ValueError(f"its model is of class {name:.80}, not one of {', '.join(models)}")
+        return models[name]

@@ -5,7 +5,7 @@ A feature that is made of columns needs all of its columns, each bought once.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -13,15 +13,14 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
-from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..costs import price_list
 from ..estimators.fitting import all_or_nothing, one_eval_set
-from ..estimators.scoring import check_scored
 from ..estimators.validation import keep_column_numbers
 from ..validation.prices import column_labels, labels_of_columns
 from ..validation.types import FeatureCosts, FeatureGroups, GroupCosts
+from .made_features import OnRawColumns, bought
 from .transformers import made_of
 
 
@@ -64,11 +63,6 @@ class Purchases(NamedTuple):
         return by_group + acquired @ own
 
 
-def bought(acquired: Any, needs: np.ndarray) -> np.ndarray:
-    """Whether each row needs each purchase, (n_samples, n_purchases) bool."""
-    return np.asarray(acquired @ needs.astype(np.int64)) > 0
-
-
 def purchases_of(
     needs: np.ndarray,
     feature_costs: FeatureCosts,
@@ -87,12 +81,7 @@ def purchases_of(
 _PRICES = ("feature_costs", "feature_groups", "group_costs")
 
 
-def _can(name: str) -> Callable[[Any], bool]:
-    """Whether the last step has a method; asked by scikit-learn's ``available_if``."""
-    return lambda self: hasattr(getattr(self, "pipeline_", self.pipeline).steps[-1][1], name)
-
-
-class PricedPipeline(MetaEstimatorMixin, BaseEstimator):
+class PricedPipeline(OnRawColumns, MetaEstimatorMixin, BaseEstimator):
     """A scikit-learn Pipeline with prices of the raw columns that it is given.
 
     The steps before the last may make any features of the columns. Those that need the same column
@@ -283,6 +272,9 @@ class PricedPipeline(MetaEstimatorMixin, BaseEstimator):
         before = self.pipeline_.steps[:-1]
         return Pipeline(before).transform(X) if before else X
 
+    def _answering(self) -> Any:
+        return getattr(self, "pipeline_", self.pipeline).steps[-1][1]
+
     @property
     def model_(self) -> Any:
         """The last step, fitted."""
@@ -313,67 +305,3 @@ class PricedPipeline(MetaEstimatorMixin, BaseEstimator):
         acquired = self.model_.acquired_features(rows)
         evaluated = np.maximum(bill - trained.cost_as_groups(acquired), 0.0)
         return evaluated + self._purchases(self.needs_, feature_costs).cost(acquired)
-
-    def acquired_features(self, X: ArrayLike) -> np.ndarray:
-        """Raw columns that each row's features need.
-
-        Parameters
-        ----------
-        X : array-like or table of shape (n_samples, n_columns)
-
-        Returns
-        -------
-        ndarray of shape (n_samples, n_columns), bool
-        """
-        return bought(self.model_.acquired_features(self._rows(X)), self.needs_)
-
-    def evaluations(self, X: ArrayLike) -> np.ndarray:
-        """Split nodes, or base classifiers, that each row passes: (n_samples,) int64."""
-        return self.model_.evaluations(self._rows(X))
-
-    @available_if(_can("model_features"))
-    def model_features(self) -> np.ndarray:
-        """Raw columns that any feature in use needs: ndarray of shape (n_columns,), bool."""
-        return self.needs_[self.model_.model_features()].any(axis=0)
-
-    # --- what it predicts ---------------------------------------------------------------------
-
-    def predict(self, X: ArrayLike) -> np.ndarray:
-        """Predict as the last step does: ndarray of shape (n_samples,)."""
-        return self.model_.predict(self._rows(X))
-
-    @available_if(_can("predict_proba"))
-    def predict_proba(self, X: ArrayLike) -> np.ndarray:
-        """Class probabilities: ndarray of shape (n_samples, n_classes), float64."""
-        return self.model_.predict_proba(self._rows(X))
-
-    @available_if(_can("decision_function"))
-    def decision_function(self, X: ArrayLike) -> np.ndarray:
-        """Raw scores, shaped as by the last step."""
-        return self.model_.decision_function(self._rows(X))
-
-    @available_if(_can("staged_predict"))
-    def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
-        """Predict with the first 1, 2, … rounds; yields arrays of shape (n_samples,)."""
-        yield from self.model_.staged_predict(self._rows(X))
-
-    def score(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """Score as the last step does: accuracy of a classifier, R² of a regressor.
-
-        Parameters
-        ----------
-        X : array-like or table of shape (n_samples, n_columns)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-
-        Returns
-        -------
-        float
-
-        Raises
-        ------
-        ValueError
-            If a mask hides targets or weights.
-        """
-        check_scored(y, sample_weight)
-        return self.model_.score(self._rows(X), y, sample_weight=sample_weight)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import early_exit, interop  # noqa: F401 - their classes register themselves, too
+from .. import early_exit, interop, raw_tables  # noqa: F401 - their classes register themselves, too
 from ..estimators.archives import read_archive
 from ..estimators.files import SavedModel, known_classes
 from ..validation.types import StrPath

@@ -114,7 +114,7 @@ def _is_of_categories(column: Any) -> bool:
     if name.startswith(_TEXT_DTYPES):
         return True
     if name == "object":  # text, of pandas, if nothing but text is in it
-        there = [value for value in column if not _is_missing(value)]
+        there = [value for value in column if not is_missing(value)]
         return any(isinstance(value, str) for value in there)
     return False
 
@@ -122,7 +122,8 @@ def _is_of_categories(column: Any) -> bool:
 # --- Reading columns ---------------------------------------------------------------------------
 
 
-def _is_missing(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
+    """Whether a value stands for none."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
         return True
     return isinstance(value, float | np.floating) and bool(value != value)
@@ -137,12 +138,12 @@ def tabulate(columns: Columns, mask: np.ndarray) -> Table:
         if mask[m]:
             labels[m], X[:, m] = _factorised(column, columns.called(m))
         else:
-            X[:, m] = _numbers(column, columns.called(m))
+            X[:, m] = numbers_of_column(column, columns.called(m))
     return Table(X, labels)
 
 
-def _numbers(column: Any, called: str) -> np.ndarray:
-    """A column of numbers; NaN is missing."""
+def numbers_of_column(column: Any, called: str) -> np.ndarray:
+    """Read a column of numbers; NaN is missing."""
     if hasattr(column, "iloc") and getattr(column.dtype, "kind", "O") not in "biuf":
         column = column.astype(object)  # pandas' own missing values
     values = np.asarray(column)
@@ -151,7 +152,7 @@ def _numbers(column: Any, called: str) -> np.ndarray:
     refuse_one_in_float64(column, called)
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
-    there = [np.nan if _is_missing(value) else value for value in values.tolist()]
+    there = [np.nan if is_missing(value) else value for value in values.tolist()]
     texts = [value for value in there if isinstance(value, str)]
     if spelled := spelled_otherwise(texts):
         raise ValueError(f"{called} holds {spelled}.")
@@ -219,7 +220,7 @@ def _too_large(called: str) -> str:
 def _of_objects(values: list, called: str) -> tuple[np.ndarray, np.ndarray]:
     there = {}
     for value in values:
-        if not _is_missing(value):
+        if not is_missing(value):
             try:
                 there[value] = None
             except TypeError:
@@ -239,9 +240,9 @@ def _of_objects(values: list, called: str) -> tuple[np.ndarray, np.ndarray]:
     if text:
         labels = np.array(sorted(text), dtype=object)
         places = {label: k for k, label in enumerate(labels)}
-        found = [np.nan if _is_missing(value) else places[value] for value in values]
+        found = [np.nan if is_missing(value) else places[value] for value in values]
         return labels, np.array(found, dtype=np.float64)
-    numbers = [np.nan if _is_missing(value) else float(value) for value in values]
+    numbers = [np.nan if is_missing(value) else float(value) for value in values]
     return _of_numbers(np.array(numbers, dtype=np.float64), called)
 
 

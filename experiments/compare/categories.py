@@ -14,14 +14,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 
+from algorithms.raw_tables import RawColumn
+from algorithms.raw_tables.columns import GONE, levels
+from algorithms.raw_tables.fields import number_of
 from algorithms.validation.prices import listed
-from experiments.compare.fields import MISSING, Column, Refused, number_of, spelling
+from experiments.compare.fields import Column, Refused, spelling
 from experiments.compare.tables import Prices
 
 MOST_COLUMNS = 12
@@ -30,7 +31,6 @@ MOST_COLUMNS = 12
 MOST_VALUES = 1000
 """Values of a column at all."""
 
-_MISSING = "(missing)"
 _BY_SETS = (
     "CEGB, Greedy Miser and GBRT take text as categories, by sets of them, in about half of "
     "their trainings, which are no more than those of others; all else takes it as said, LightGBM, "
@@ -42,64 +42,10 @@ _DATE = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Coded:
-    """How a column of text becomes numbers."""
-
-    name: str  # Of the column
-    values: tuple[str, ...]  # Sorted; a missing one is ``(missing)``
-    kind: str
-
-    @property
-    def columns(self) -> list[str]:
-        """Names of the columns that it becomes."""
-        if self.kind == "columns":
-            return [f"{self.name}={value}" for value in self.values]
-        return [self.name]
-
-    def encode(self, column: Column) -> np.ndarray:
-        """Give a column's numbers: (n, k) float64."""
-        place = {value: k for k, value in enumerate(self.values)}
-        at = np.array([place.get(value, -1) for value in _values(column)])
-        if self.kind == "columns":
-            return (at[:, None] == np.arange(len(self.values))).astype(np.float64)
-        return at[:, None].astype(np.float64)
-
-    def unknown(self, column: Column) -> tuple[list[str], int]:
-        """Give the values of another file's column that are none of these, and their rows."""
-        found = [value for value in _values(column) if value not in self.values]
-        return sorted(set(found)), len(found)
-
-    def decode(self, numbers: np.ndarray) -> pd.Categorical:
-        """Give a column's values back: those missing, or that the table lacked, are missing."""
-        if self.kind == "columns":
-            at = np.where(numbers.any(axis=1), numbers.argmax(axis=1), -1)
-        else:
-            at = numbers[:, 0].astype(np.int64)
-        there = np.array([value != _MISSING for value in self.values])
-        code = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)  # the last one is for -1
-        known = [value for value in self.values if value != _MISSING]
-        return pd.Categorical.from_codes(code[at], categories=known)
-
-    def to_json(self) -> dict[str, Any]:
-        """Give what ``encoding.json`` says of it."""
-        return {"column": self.name, "values": list(self.values), "becomes": self.columns}
-
-
-def _values(column: Column) -> list[str]:
-    """Give each value as text without surrounding blanks."""
-    texts = column.text
-    if texts is None:  # the other file's column has no text
-        texts = [None if np.isnan(v) else f"{v:g}" for v in column.numbers]
-    stripped = [None if text is None else text.strip() for text in texts]
-    gone = {None, ""}
-    return [_MISSING if t in gone or t.lower() in MISSING else t for t in stripped]
-
-
-def code_of(name: str, column: Column, odd: str, file: str) -> Coded:
+def code_of(name: str, column: Column, odd: str, file: str) -> RawColumn:
     """Say how a column becomes numbers."""
-    values = sorted(set(_values(column)))
-    there = [value for value in values if value != _MISSING]
+    values = sorted(set(levels(column.texts())))
+    there = [value for value in values if value != GONE]
     if odd.startswith("values of the kind"):
         raise Refused(f"Column {name!r} of {file} has {odd}: leave it out with --drop.")
     if odd == "dates or times" or all(_DATE.fullmatch(value) for value in there):
@@ -125,34 +71,36 @@ def code_of(name: str, column: Column, odd: str, file: str) -> Coded:
             f"{n_rows:,} rows, which is no category: leave it out with --drop."
         )
     if len(values) <= 2:
-        return Coded(name, tuple(values), "two")
-    return Coded(name, tuple(values), "columns" if len(values) <= MOST_COLUMNS else "numbers")
+        return RawColumn(name, tuple(values), "two")
+    return RawColumn(name, tuple(values), "columns" if len(values) <= MOST_COLUMNS else "numbers")
 
 
-def within_groups(codes: Sequence[Coded], prices: Prices, names: Sequence[str]) -> list[Coded]:
+def within_groups(
+    codes: Sequence[RawColumn], prices: Prices, names: Sequence[str]
+) -> list[RawColumn]:
     """Number the values of columns whose group has a price of its own, others beside them."""
     if prices.group_costs is None or prices.feature_groups is None:
         return list(codes)
     label = dict(zip(names, prices.feature_groups, strict=True))
     shared = {one for one in prices.group_costs if prices.feature_groups.count(one) > 1}
     return [
-        replace(code, kind="numbers")
+        code._replace(kind="numbers")
         if code.kind == "columns" and (label[code.name] in shared or label[code.name] != code.name)
         else code
         for code in codes
     ]
 
 
-def expanded(prices: Prices, names: Sequence[str], codes: Mapping[str, Coded]) -> Prices:
+def expanded(prices: Prices, names: Sequence[str], codes: Mapping[str, RawColumn]) -> Prices:
     """Give the prices of the columns that columns become: those of one are one purchase."""
-    several = [name for name in names if name in codes and len(codes[name].columns) > 1]
+    several = [name for name in names if name in codes and len(codes[name].made) > 1]
     if not several:
         return prices
     groups = list(names) if prices.feature_groups is None else prices.feature_groups
     of_groups = None if prices.group_costs is None else dict(prices.group_costs)
     costs, labels = [], []
     for name, cost, label in zip(names, prices.feature_costs, groups, strict=True):
-        columns = codes[name].columns if name in codes else [name]
+        columns = codes[name].made if name in codes else [name]
         own = float(cost)
         if of_groups is not None and len(columns) > 1:  # alone in its group: the group is paid
             of_groups[label] = of_groups.get(label, 0.0) + own
@@ -164,9 +112,9 @@ def expanded(prices: Prices, names: Sequence[str], codes: Mapping[str, Coded]) -
     )
 
 
-def names_of(names: Sequence[str], codes: Mapping[str, Coded], file: str) -> list[str]:
+def names_of(names: Sequence[str], codes: Mapping[str, RawColumn], file: str) -> list[str]:
     """Give the names of the columns that columns become; Refused if two are the same."""
-    found = [n for name in names for n in (codes[name].columns if name in codes else [name])]
+    found = [n for name in names for n in (codes[name].made if name in codes else [name])]
     twice = [name for name in dict.fromkeys(found) if found.count(name) > 1]
     if twice:
         raise Refused(
@@ -186,7 +134,13 @@ def said_of_unknown(name: str, file: str, values: Sequence[str], n_rows: int) ->
     )
 
 
-def notes_of(codes: Sequence[Coded]) -> list[str]:
+def unknown(code: RawColumn, column: Column) -> tuple[list[str], int]:
+    """Give the values of another file's column that a column lacks, and their rows."""
+    found = [value for value in levels(column.texts()) if value not in code.values]
+    return sorted(set(found)), len(found)
+
+
+def notes_of(codes: Sequence[RawColumn]) -> list[str]:
     """Say in a line each how columns of text were taken, and in one by whom otherwise."""
     if not codes:
         return []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 import logging
 from collections.abc import Sequence
 from pathlib import Path
@@ -225,7 +224,5 @@ def _write_models(
             "module": row["module"],
             "class": row["class"],
             "method": line.method,
-            "own_columns": method_of(line.method).takes_categories
-            and "categorical_features" in json.loads(line.parameters),
         }
     return models

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
+from algorithms.raw_tables import RawColumn
 from experiments.compare import categories
-from experiments.compare.categories import Coded
 from experiments.compare.own_columns import OwnColumns
 from experiments.compare.reading import Table
 from experiments.compare.row_numbers import left_out, numbering
@@ -23,7 +23,7 @@ class Features:
     X: np.ndarray
     names: list[str]  # Of its columns
     columns: list[str]  # Columns of the table that they are made of, as it spells them
-    codes: dict[str, Coded]  # How those of text become numbers
+    codes: dict[str, RawColumn]  # How those of text become numbers
     prices: Prices  # Of the d columns; those of one column of the table are one purchase
     own: OwnColumns | None  # The table's own columns, where some are of text
     notes: tuple[str, ...]  # What may surprise
@@ -36,7 +36,7 @@ class Features:
 
     def only_in(self, table: Table) -> list[str]:
         """Say in a line for each column of text which of another file's values it lacks."""
-        found = {name: code.unknown(table.columns[table.named(name)])
+        found = {name: categories.unknown(code, table.columns[table.named(name)])
                  for name, code in self.codes.items()}  # fmt: skip
         return [categories.said_of_unknown(name, table.file, *of)
                 for name, of in found.items() if of[1]]  # fmt: skip

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import datetime
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
+from algorithms.raw_tables.fields import (
+    MISSING,
+    TRUTH,
+    number_of,
+    says_missing,
+    text_of,
+)
 from algorithms.validation.columns import (
     LARGEST_WHOLE,
     one_in_float64,
@@ -21,15 +27,6 @@ from algorithms.validation.columns import (
     whole_beyond,
 )
 
-MISSING = frozenset(
-    {"na", "n/a", "#na", "#n/a", "#n/a n/a", "<na>", "nan", "-nan", "null", "none", "1.#ind",
-     "-1.#ind", "1.#qnan", "-1.#qnan"}
-)  # fmt: skip
-"""Fields of a feature that say, in upper or lower case, that a value is missing; so do blanks."""
-
-_INFINITE = re.compile(r"[+-]?inf(?:inity)?")
-_TRUTH = {"true": 1.0, "false": 0.0}
-_NUMBER = re.compile(r"[+-]?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 _FAST = re.compile(r"[0-9.eE+\n-]*")  # then `float` and this module agree, but for zeros that lead
 _LONG_WHOLE = re.compile(r"\s*[+-]?[0-9]{16,300}\s*")  # those of more digits are refused
 _LEADING_ZERO = re.compile(r"\n[+-]?0[0-9]")
@@ -52,32 +49,17 @@ class Column:
     odd: str = ""  # What is no number, for messages: ``'red' in line 2``
     alike: tuple[int, int] | None = None  # Different whole numbers that are one in `numbers`
 
+    def texts(self) -> list[str | None]:
+        """Give the text of each value, None where it is missing; of numbers without text, too."""
+        if self.text is not None:
+            return list(self.text)
+        return [None if np.isnan(value) else f"{value:g}" for value in self.numbers]
+
     def is_missing(self) -> np.ndarray:
         """Say of each row whether its value is missing: (n,) bool."""
         if self.text is not None:
             return np.array([text is None for text in self.text], dtype=bool)
         return np.isnan(self.numbers)
-
-
-def key(text: str) -> str:
-    """Give what names are matched by: without surrounding blanks, in Unicode's form NFC."""
-    return unicodedata.normalize("NFC", text).strip()
-
-
-def plainly(text: str) -> bool:
-    """Whether a field is a number as people write it: no zeros that lead, no underscores."""
-    return _NUMBER.fullmatch(text) is not None
-
-
-def is_infinite(text: str) -> bool:
-    """Whether a field says "infinite" as programs write it."""
-    return _INFINITE.fullmatch(text.strip().lower()) is not None
-
-
-def number_of(text: str) -> float | None:
-    """Give a number, infinite ones included; None for any other text."""
-    text = text.strip()
-    return float(text) if plainly(text) or is_infinite(text) else None
 
 
 class Blocks:
@@ -121,9 +103,9 @@ class Blocks:
         values = np.full(len(fields), np.nan)
         for i, field in enumerate(fields):
             text = field.strip()
-            if not text or text.lower() in MISSING:
+            if says_missing(text):
                 continue
-            value, kind = _TRUTH.get(text.lower()), "truth"
+            value, kind = TRUTH.get(text.lower()), "truth"
             if value is None:
                 value, kind = number_of(text), "number"
             self._kinds.add(kind)
@@ -199,7 +181,7 @@ def column_of_series(series: pd.Series, keeps_text: bool) -> Column:
     text = None
     if keeps_text:
         gone = series.isna()
-        text = _objects([None if m else _text(v) for v, m in zip(series, gone, strict=True)])
+        text = _objects([None if m else text_of(v) for v, m in zip(series, gone, strict=True)])
     return Column(plain, text, typed=True, boolean=boolean, odd=odd, alike=alike)
 
 
@@ -216,25 +198,7 @@ def _kinds(values: pd.Series) -> tuple[str, bool]:
 
 def _words(value: Any) -> str:
     if isinstance(value, str | bytes):
-        return f"text such as {_short(_text(value))}"
+        return f"text such as {_short(text_of(value))}"
     if isinstance(value, datetime.date | datetime.time | datetime.timedelta | np.datetime64):
         return "dates or times"
     return f"values of the kind {type(value).__name__}"
-
-
-def _text(value: Any) -> str:
-    """Give a value as text: whole numbers without a point, so that they match a CSV file's."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bytes):  # text of who does not say that it is some
-        return value.decode("utf-8", "backslashreplace")
-    if isinstance(value, bool | np.bool_):
-        return str(bool(value))
-    if isinstance(value, Integral):
-        return str(int(value))
-    if isinstance(value, Decimal) and value.is_finite():
-        return str(int(value)) if value == value.to_integral_value() else f"{value.normalize():f}"
-    if isinstance(value, Real):
-        value = float(value)
-        return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
-    return str(value)

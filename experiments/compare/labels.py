@@ -10,16 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from algorithms.raw_tables.fields import MISSING, is_infinite, key, number_of, plainly
 from algorithms.validation.prices import listed
-from experiments.compare.fields import (
-    MISSING,
-    Column,
-    Refused,
-    is_infinite,
-    key,
-    number_of,
-    plainly,
-)
+from experiments.compare.fields import Column, Refused
 
 _WHOLE = re.compile(r"([+-]?[1-9][0-9]*|0)(?:\.0)?")
 _TRUTH = {"true": 1, "false": 0}

@@ -88,8 +88,7 @@ class Outcome:
     constant: dict[str, Any]
     gaps: list[dict]
     unreached: dict[float, str]  # Budgets without a model, each with a sentence
-    # The recommended model of each budget: its file, what loads it, and whether it takes the
-    # table's own columns (``own_columns``) rather than numbers in the place of text
+    # The recommended model of each budget: its file, and the class of the user's that loads it
     models: dict[float, dict[str, Any]]
 
     @property

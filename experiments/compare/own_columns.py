@@ -8,16 +8,18 @@ methods do, since neither is better on all data.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from experiments.compare.categories import Coded
+from algorithms.raw_tables import RawColumn
+from algorithms.raw_tables.columns import GONE
 
 if TYPE_CHECKING:
     from experiments.compare.tables import Prices
+    from experiments.methods.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -25,11 +27,11 @@ class OwnColumns:
     """Columns as the user's table has them."""
 
     names: tuple[str, ...]
-    codes: dict[str, Coded]  # How those of text became numbers
+    codes: dict[str, RawColumn]  # How those of text became numbers
     prices: dict[str, Any]  # ``feature_costs, feature_groups, group_costs`` of these columns
 
     @classmethod
-    def of(cls, names: Sequence[str], codes: Mapping[str, Coded], prices: Prices) -> OwnColumns:
+    def of(cls, names: Sequence[str], codes: Mapping[str, RawColumn], prices: Prices) -> OwnColumns:
         """Take columns and prices as they were before columns of text became numbers."""
         each = {
             "feature_costs": prices.feature_costs.tolist(),
@@ -40,13 +42,13 @@ class OwnColumns:
 
     def to_json(self) -> dict[str, Any]:
         """Give what :meth:`of_json` reads."""
-        codes = [asdict(code) for code in self.codes.values()]
+        codes = [list(code) for code in self.codes.values()]
         return {"names": list(self.names), "codes": codes, "prices": self.prices}
 
     @classmethod
     def of_json(cls, stored: Mapping[str, Any]) -> OwnColumns:
         """Read what :meth:`to_json` gave."""
-        codes = [Coded(c["name"], tuple(c["values"]), c["kind"]) for c in stored["codes"]]
+        codes = [RawColumn(*c) for c in stored["codes"]]
         return cls(
             tuple(stored["names"]), {code.name: code for code in codes}, dict(stored["prices"])
         )
@@ -55,7 +57,7 @@ class OwnColumns:
         """Yield each column and the places of those of numbers that it became."""
         first = 0
         for name in self.names:
-            n = len(self.codes[name].columns) if name in self.codes else 1
+            n = len(self.codes[name].made) if name in self.codes else 1
             yield name, np.arange(first, first + n)
             first += n
 
@@ -70,8 +72,31 @@ class OwnColumns:
         """Give the table's own columns back."""
         numbers = X.to_numpy()
         return pd.DataFrame({
-            name: self.codes[name].decode(numbers[:, block])
+            name: _decoded(self.codes[name], numbers[:, block])
             if name in self.codes
             else numbers[:, block[0]]
             for name, block in self._blocks()
         })  # fmt: skip
+
+
+def raw_columns(problem: Problem, as_text: bool) -> list[RawColumn]:
+    """Give the columns of the user's table; `as_text` for a model that takes text itself."""
+    own = problem.own
+    if own is None:
+        return [RawColumn(name) for name in problem.names]
+    codes = own.codes
+    if as_text:
+        codes = {name: code._replace(kind="category") for name, code in codes.items()}
+    return [codes.get(name, RawColumn(name)) for name in own.names]
+
+
+def _decoded(code: RawColumn, numbers: np.ndarray) -> pd.Categorical:
+    """Give a column's values back: those missing, or that the table lacked, are missing."""
+    if code.kind == "columns":
+        at = np.where(numbers.any(axis=1), numbers.argmax(axis=1), -1)
+    else:
+        at = numbers[:, 0].astype(np.int64)
+    there = np.array([value != GONE for value in code.values])
+    place = np.append(np.where(there, np.cumsum(there) - 1, -1), -1)  # the last one is for -1
+    known = [value for value in code.values if value != GONE]
+    return pd.Categorical.from_codes(place[at], categories=known)

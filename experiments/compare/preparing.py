@@ -13,11 +13,12 @@ import numpy as np
 import pandas as pd
 from sklearn.model_selection import GroupShuffleSplit, train_test_split
 
+from algorithms.raw_tables.fields import key
 from algorithms.validation.prices import listed
 from experiments.compare import limits, metrics
 from experiments.compare.class_weights import class_weights, counted
 from experiments.compare.features import Features, features_of
-from experiments.compare.fields import Column, Refused, key, spelling
+from experiments.compare.fields import Column, Refused, spelling
 from experiments.compare.labels import as_numbers
 from experiments.compare.problem import load, write
 from experiments.compare.reading import Table, read_table, shown
@@ -67,8 +68,7 @@ class Prepared:
     """What trials need, and what the summary says of it.
 
     `facts` decide which methods fit, `notes` say how the files were read, where that may surprise;
-    `loss` is that of the best constant, for a row; `encoding` says how columns of text became
-    numbers.
+    `loss` is that of the best constant, for a row.
     """
 
     path: Path
@@ -81,7 +81,7 @@ class Prepared:
     facts: Facts
     loss: float
     notes: tuple[str, ...] = ()
-    encoding: tuple[dict[str, Any], ...] = ()
+    has_text: bool = False  # Whether there are columns of text
 
 
 def prepare(asked: Asked, folder: Path) -> Prepared:
@@ -141,7 +141,7 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
         Facts.of(problem),
         loss,
         tuple(notes),
-        tuple(code.to_json() for code in features.codes.values()),
+        bool(features.codes),
     )
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 import pandas as pd
 import psutil
 
+from algorithms.raw_tables.fields import key
 from algorithms.validation.prices import listed
 from experiments.compare.fields import (
     Blocks,
@@ -20,7 +21,6 @@ from experiments.compare.fields import (
     Refused,
     column_of_series,
     column_of_texts,
-    key,
 )
 
 _TIMES_AS_LARGE = 4

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from algorithms.raw_tables.fields import key
 from algorithms.validation.prices import listed
-from experiments.compare.fields import key
 from experiments.compare.reading import Table
 
 _OF_AN_INDEX = re.compile(r"Unnamed: [0-9]+(?:[._].*)?|__index_level_[0-9]+__")

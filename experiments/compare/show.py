@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from pathlib import Path
 from typing import Any
@@ -47,9 +46,6 @@ def write(folder: Path, outcome: Outcome, asked: Asked, search: Search) -> None:
         "README.txt": summary(outcome, asked, search, folder) + "\n",
         "page.html": html(outcome, asked, search, recommendation(outcome)),
     }
-    if outcome.prepared.encoding:
-        encoding = json.dumps(outcome.prepared.encoding, indent=1, ensure_ascii=False)
-        texts["encoding.json"] = encoding + "\n"
     for name, text in texts.items():
         write_atomically(folder / name, shown(text).encode())
     # A user's names are no formulas, and may have letters that the font lacks.
@@ -199,23 +195,28 @@ def loading(model: dict[str, Any], task: str) -> list[str]:
         return [
             f"# {model['method']} is not kept in a file: train it with the parameters in rows.csv."
         ]
+    path, of_users = repr(str(model["path"])), model["class"] is not None
     lines = [
-        f"from {model['module']} import {model['class']}"
-        f"  # with the wheel alone: from {model['module'].replace('algorithms', WHEEL, 1)}",
-        f"model = {model['class']}.load({str(model['path'])!r})",
+        f"from algorithms.registry import load_model  # of the wheel alone: {WHEEL}.registry",
+        f"model = load_model({path})",
     ]
+    takes = "columns by name, text as it is"
+    if of_users:
+        lines = [
+            f"from {model['module']} import {model['class']}",
+            f"model = {model['class']}.load({path})",
+        ]
+        takes = "its features in their order, numbers in the place of text"
     if task == "ranking" and method_of(model["method"]).ranks_within_queries:
         return [
             *lines,
-            "scores = model.ranking_score(X, query)  # a query's rows stand together",
-            "print(model.prediction_cost(X, query).mean())",
+            "scores = model.ranking_score(table, query)  # a query's rows stand together",
+            "print(model.prediction_cost(table, query).mean())",
         ]
-    of_table = "the table's own columns, in their order, text as it is"
-    columns = of_table if model["own_columns"] else "a table with the same columns, in this order"
     return [
         *lines,
-        f"predictions = model.predict(X)  # {columns}",
-        "print(model.prediction_cost(X).mean())",
+        f"predictions = model.predict(table)  # {takes}",
+        "print(model.prediction_cost(table).mean())",
     ]
 
 
@@ -226,7 +227,6 @@ def summary(outcome: Outcome, asked: Asked, search: Search, folder: Path) -> str
     lines = [
         *_what_was_done(outcome, asked, search),
         *(f"Note: {line}." for line in outcome.prepared.notes),
-        *_of_texts(outcome),
         *(f"Left out: {line}." for line in outcome.left_out),
         *(f"{line}." for line in complaints),
         "",
@@ -241,15 +241,6 @@ def summary(outcome: Outcome, asked: Asked, search: Search, folder: Path) -> str
     for budget, model in outcome.models.items():
         lines += ["", f"# the model for budget {plain(budget)}", *loading(model, prepared.task)]
     return "\n".join(lines)
-
-
-def _of_texts(outcome: Outcome) -> list[str]:
-    if not outcome.prepared.encoding:
-        return []
-    return [
-        "encoding.json: the columns that models take in the place of those of text, but for those "
-        "models of which it says below that they take the table's own columns."
-    ]
 
 
 def _what_was_done(outcome: Outcome, asked: Asked, search: Search) -> list[str]:

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from algorithms.costs import LARGEST_PRICE
+from algorithms.raw_tables.fields import MISSING, key, number_of
 from algorithms.validation.prices import listed
 from experiments.compare import limits
-from experiments.compare.fields import MISSING, Column, Refused, key, number_of, spelling
+from experiments.compare.fields import Column, Refused, spelling
 from experiments.compare.reading import Table, read_table, shown
 
 __all__ = ["Prices", "Refused", "feature_matrix", "read_prices", "read_table", "shown", "take"]
@@ -82,7 +83,9 @@ def feature_matrix(table: Table, names: list[str], codes: Mapping[str, Any]) -> 
                 "begin with a letter if they are codes, or leave the column out with --drop."
             )
     blocks = [
-        codes[n].encode(table.columns[n]) if n in codes else table.columns[n].numbers[:, None]
+        codes[n].encode(table.columns[n].texts())
+        if n in codes
+        else table.columns[n].numbers[:, None]
         for n in names
     ]
     X = np.ascontiguousarray(np.hstack(blocks))

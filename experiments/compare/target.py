@@ -6,10 +6,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from algorithms.raw_tables.fields import number_of
 from algorithms.validation.columns import one_in_float64
 from algorithms.validation.prices import listed
 from experiments.compare import limits, metrics
-from experiments.compare.fields import Column, Refused, number_of, spelling, whole_numbers
+from experiments.compare.fields import Column, Refused, spelling, whole_numbers
 from experiments.compare.labels import (
     as_numbers,
     classes_of,

@@ -64,7 +64,7 @@ def train(
         if "failed" in rows[0]:
             raise Refused(f"No features could be chosen ({rows[0]['failed']}).")
         subsets.append(rows[0]["columns"])
-    of_text = {"has_text": bool(prepared.encoding)}
+    of_text = {"has_text": prepared.has_text}
     drawn = plan.drawn_cells(data, methods, search, seed, range_, **of_text)
     further = plan.further_cells(data, methods, search, seed, left, subsets, range_, **of_text)
     results = computing.rows(run_trial, [*drawn, *further])

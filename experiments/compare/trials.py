@@ -8,11 +8,14 @@ import tempfile
 import warnings
 from pathlib import Path
 
+from algorithms.estimators.files import SavedModel
 from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.raw_tables import TableModel
 from algorithms.selection.scoring import is_within
 from experiments.cell import Cell, rounded
 from experiments.compare import limited
 from experiments.compare.metrics import mean_cost, units
+from experiments.compare.own_columns import raw_columns
 from experiments.compare.reasons import reason
 from experiments.methods.problem import Problem, with_validation
 from experiments.methods.table import method_of
@@ -107,15 +110,17 @@ def _whole(trained: Trained, problem: Problem) -> dict:
     ((predicted, costs),) = trained.follow(test)
     score = units(problem.metric, test, predicted)
     model = trained.model(trained.cuts[0])
-    file = _file(model)
-    kind = None if file is None else type(model)
+    if isinstance(model, SavedModel):
+        as_text = "categorical_features" in trained.parameters
+        model = TableModel(model, raw_columns(problem, as_text))
+    of_users = None if isinstance(model, TableModel) else type(model)
     return {
         **{name: values.tolist() for name, values in score._asdict().items()},
         "cut": trained.cuts[0],
         "test_cost": mean_cost(test, costs),
-        "model": file,
-        "module": None if kind is None else _public_module(kind),
-        "class": None if kind is None else kind.__name__,
+        "model": _file(model),
+        "module": None if of_users is None else of_users.__module__,
+        "class": None if of_users is None else of_users.__name__,
     }
 
 
@@ -130,9 +135,3 @@ def _file(model) -> str | None:
         except ValueError:  # its class says so of what it holds
             return None
         return base64.b64encode(path.read_bytes()).decode()
-
-
-def _public_module(kind: type) -> str:
-    """Give the module to import a class from: of a room that shows it, the room."""
-    package = kind.__module__.rpartition(".")[0]
-    return package if package == "algorithms.interop" else kind.__module__

@@ -54,13 +54,13 @@ for name, model in (("loaded", loaded), ("fitted", fitted)):
         ("threshold", model.trees_.threshold),
     ):
         assert values.tobytes() == given[wanted].tobytes(), (name, wanted)
-rows = np.load("rows.npy")
+table = json.load(open("rows.json"))  # raw columns: text, new levels, missing values, another order
 for lines, wanted in json.load(open("chosen.json")):
-    names = {{"X": rows}}
+    names = {{"table": table}}
     exec(lines, names)  # it prints the mean cost
     given = np.load(wanted)
     assert names["predictions"].tobytes() == given["predictions"].tobytes(), lines
-    assert names["model"].prediction_cost(rows).tobytes() == given["prediction_cost"].tobytes()
+    assert names["model"].prediction_cost(table).tobytes() == given["prediction_cost"].tobytes()
 ours = {{m for m in sys.modules if m.split(".")[0] in ("algorithms", "experiments", "reference")}}
 assert not ours, ours
 assert not {{"dask", "distributed"}} & set(sys.modules)  # an extra, for arrays of Dask alone
@@ -132,21 +132,27 @@ def imported_by(source: str) -> set[str]:
 
 
 def chosen_by_compare(folder, X, y):
-    """Models that ``compare`` chooses, ours and another library's, on rows with missing values."""
+    """Models that ``compare`` chooses, ours and another library's, on raw columns."""
     rows = np.where(np.arange(len(X))[:, None] % 4 == np.arange(3), np.nan, X)
-    pd.DataFrame(rows, columns=list("abc")).assign(y=y).to_csv(folder / "t.csv", index=False)
-    chosen, names = [], {"X": pd.DataFrame(rows, columns=list("abc"))}
+    town = np.where(np.arange(len(X)) % 9, np.array(["north", "south", "west"])[y], "")
+    raw = pd.DataFrame(rows, columns=list("abc")).assign(town=town)
+    raw.assign(y=y).to_csv(folder / "t.csv", index=False)
+    raw = raw.assign(town=raw["town"].replace({"north": " north ", "": "elsewhere"}))[
+        [*"cba", "town"]
+    ]
+    chosen, names = [], {"table": raw}
     for method in ("cegb", "hist_gradient_boosting"):
-        search = Search((3.0,), trials=1, rounds=3, only=[method])
+        search = Search((4.0,), trials=1, rounds=3, only=[method])
         out = compare(Asked(folder / "t.csv", "y"), search, folder / method, InThisProcess())
-        lines = "\n".join(show.loading(out.models[3.0], "classification"))
+        lines = "\n".join(show.loading(out.models[4.0], "classification"))
         exec(lines, names)
-        costs = names["model"].prediction_cost(names["X"])
+        costs = names["model"].prediction_cost(names["table"])
         assert np.ptp(costs) > 0
         np.savez(folder / f"{method}.npz", predictions=names["predictions"], prediction_cost=costs)
         chosen.append((lines.replace("from algorithms", f"from {PACKAGE}"), f"{method}.npz"))
-        assert f"from {PACKAGE}" in lines.split("#")[1]
-    np.save(folder / "rows.npy", rows)
+        assert f"{PACKAGE}.registry" in lines.split("#")[1]
+    columns = {name: values.tolist() for name, values in raw.items()}  # NaN is one of JSON's here
+    (folder / "rows.json").write_text(json.dumps(columns))
     (folder / "chosen.json").write_text(json.dumps(chosen))
 
 

@@ -94,14 +94,15 @@ def test_the_command_tries_both_and_says_what_a_model_takes(folder, tmp_path):
     }
     saved = outcome.models[7.0]
     line = outcome.table[outcome.table["recommended"]].iloc[0]
-    assert saved["own_columns"]  # the alphabet tells nothing of these towns
-    names = {"X": pd.read_csv(folder / "test.csv").drop(columns="ill")}
+    kinds = [column.kind for column in load_model(saved["path"]).columns]
+    assert kinds == ["number", "category", "category"]  # the alphabet tells nothing of these towns
+    names = {"table": pd.read_csv(folder / "test.csv").drop(columns="ill")}
     exec("\n".join(show.loading(saved, "classification")), names)
     y = pd.read_csv(folder / "test.csv")["ill"]
     assert np.mean(names["predictions"] == y) == line["test_score"]
     text = (tmp_path / "README.txt").read_text(encoding="utf-8")
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
-    assert "model.predict(X)  # the table's own columns, in their order, text as it is" in text
+    assert "model.predict(table)  # columns by name, text as it is" in text
     for said in ("CEGB, Greedy Miser and GBRT take text as categories", "1 value that the table"):
         assert said in text
         assert said in page

@@ -6,8 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from algorithms.raw_tables import RawColumn
 from experiments.compare import plan
-from experiments.compare.categories import Coded, code_of, expanded
+from experiments.compare.categories import code_of, expanded
 from experiments.compare.fields import Column, Refused
 from experiments.compare.outcome import Search
 from experiments.compare.preparing import Asked, prepare
@@ -60,7 +61,7 @@ def test_each_kind_becomes_what_the_rule_says(tmp_path):
     counts = X[colours].sum().tolist()
     assert counts == [np.sum(COLOURS == c) for c in ("blue", "green", "red")]
     assert any("'ward' has text, taken as 20 values numbered" in note for note in found.notes)
-    assert [code["column"] for code in found.encoding] == ["colour", "blood", "ward"]
+    assert list(problem.own.codes) == ["colour", "blood", "ward"]
 
 
 def test_a_column_is_one_purchase(tmp_path):
@@ -87,7 +88,7 @@ def test_within_a_group(tmp_path):
 
 def test_alone_beside_groups_with_prices():
     prices = Prices(np.array([1.0, 2.0, 4.0]), ["g", "g", "colour"], {"g": 3.0, "colour": 0.5}, "")
-    code = Coded("colour", ("a", "b", "c"), "columns")
+    code = RawColumn("colour", ("a", "b", "c"), "columns")
     found = expanded(prices, ["one", "two", "colour"], {"colour": code})
     assert found.feature_costs.tolist() == [1.0, 2.0, 0.0, 0.0, 0.0]
     assert found.feature_groups == ["g", "g", "colour", "colour", "colour"]

@@ -11,14 +11,10 @@ import pandas as pd
 import pytest
 from sklearn.metrics import accuracy_score, balanced_accuracy_score, mean_absolute_error
 
-from algorithms.budget_forest import BudgetForestClassifier
-from algorithms.budget_prune import BudgetPruneClassifier
-from algorithms.cegb import CEGBClassifier, CEGBRegressor
+from algorithms.cegb import CEGBClassifier
 from algorithms.early_exit import EarlyExit
-from algorithms.gbrt import GBRTClassifier
-from algorithms.greedy_miser import GreedyMiserClassifier
-from algorithms.interop import MeteredForest
 from algorithms.metrics import ndcg_at_k
+from algorithms.registry import load_model
 from experiments.cli import main
 from experiments.compare import choosing, command, comparison, intervals, plan, show
 from experiments.compare.comparison import Search, compare
@@ -32,14 +28,6 @@ from experiments.methods.users_class import allows_nan
 from experiments.running import workers
 
 COSTS = {"cheap": 1.0, "middling": 3.0, "dear": 8.0}
-CLASSES = {
-    kind.__name__: kind
-    for kind in (
-        *(CEGBClassifier, GreedyMiserClassifier, GBRTClassifier, EarlyExit, MeteredForest),
-        *(BudgetForestClassifier, BudgetPruneClassifier),
-    )
-}
-
 
 SEARCHED = (
     *("cegb", "greedy_miser", "gbrt", "early_exit", "budget_forest", "budget_prune"),
@@ -168,7 +156,7 @@ def test_saved_models_predict_and_cost_what_the_table_says(classified):
             assert ":" in saved["method"]
             continue
         n_saved += 1
-        model = CLASSES[saved["class"]].load(saved["path"])
+        model = load_model(saved["path"])
         assert np.mean(model.predict(test.X) == test.y) == line["test_score"].item()
         assert model.prediction_cost(test.X).mean() == pytest.approx(
             line["test_cost"].item(), rel=1e-5
@@ -184,7 +172,7 @@ def test_the_four_lines_run(classified):
     text = (out / "README.txt").read_text(encoding="utf-8")
     assert len(lines) == 4
     assert "\n".join(lines) in text
-    names = {"X": load(str(outcome.prepared.path)).parts["test"].X}
+    names = {"table": load(str(outcome.prepared.path)).parts["test"].X}
     exec("\n".join(lines), names)
     assert set(names["predictions"]) <= {"yes", "no"}
     assert (out / "picture.png").read_bytes().startswith(b"\x89PNG")
@@ -239,8 +227,8 @@ def test_ranking_and_regression(folder):
     assert (ranked.prepared.task, ranked.prepared.metric) == ("ranking", "ndcg@5")
     test = problem.parts["test"]
     saved = ranked.models[20.0]
-    if saved["class"] != "EarlyExit":
-        scores = CEGBRegressor.load(saved["path"]).predict(test.X)
+    if saved["method"] != "early_exit":
+        scores = load_model(saved["path"]).predict(test.X)
         line = ranked.table[ranked.table["recommended"]]
         assert line["test_score"].item() == ndcg_at_k(test.y, scores, test.query, 5)
     regressed = compare(
@@ -304,7 +292,7 @@ def test_the_lines_of_an_early_exit_give_a_ranking(folder):
     question = asked(folder, "grade", query="patient")
     left = compare(question, Search((40.0,), 1, 4, only=["early_exit"]), out, InThisProcess())
     test = load(str(left.prepared.path)).parts["test"]
-    names = {"X": test.X, "query": test.query}
+    names = {"table": test.X, "query": test.query}
     exec("\n".join(show.loading(left.models[40.0], "ranking")), names)
     line = left.table.iloc[0]
     assert line["test_score"] == ndcg_at_k(test.y, names["scores"], test.query, 5)
@@ -331,8 +319,7 @@ def test_missing_values(folder, tmp_path):
     test = load(str(outcome.prepared.path)).parts["test"]
     assert test.X.isna().any().any()
     line = outcome.table[outcome.table["recommended"]].iloc[0]
-    model = outcome.models[20.0]
-    model = CLASSES[model["class"]].load(model["path"])
+    model = load_model(outcome.models[20.0]["path"])
     assert (model.predict(test.X) == test.y).mean() == pytest.approx(line["test_score"], rel=1e-5)
     assert model.prediction_cost(test.X).mean() == pytest.approx(line["test_cost"], rel=1e-5)
 
@@ -347,7 +334,7 @@ def test_forests_and_their_prunings(folder, tmp_path):
         assert each.sort_values("cut")["valid_cost"].is_monotonic_decreasing
     line = outcome.table[outcome.table["recommended"]].iloc[0]
     saved = outcome.models[3.0]
-    model = CLASSES[saved["class"]].load(saved["path"])
+    model = load_model(saved["path"])
     test = load(str(outcome.prepared.path)).parts["test"]
     assert (model.predict(test.X) == test.y).mean() == pytest.approx(line["test_score"], rel=1e-5)
     assert model.prediction_cost(test.X).mean() == pytest.approx(line["test_cost"], rel=1e-5)
@@ -371,11 +358,11 @@ def test_weights_train_and_judge(folder, tmp_path):
     ]
     parts = load(str(outcome.prepared.path)).parts
     test, line = parts["test"], outcome.table.iloc[0]
-    model = CEGBClassifier.load(outcome.models[9.0]["path"])
+    model = load_model(outcome.models[9.0]["path"])
     assert line["test_score"] == np.average(model.predict(test.X) == test.y, weights=test.weight)
     cost = np.average(model.prediction_cost(test.X), weights=test.weight)
     assert cost == pytest.approx(line["test_cost"], rel=1e-5)
-    again = CEGBClassifier(**model.get_params())
+    again = CEGBClassifier(**model.model.get_params())
     assert math.fsum(parts["train"].weight) / len(parts["train"]) == pytest.approx(1)
     fit = parts["train"]
     if not line["not_retrained"]:
@@ -396,7 +383,7 @@ def test_groups_of_features_are_paid_once(folder, tmp_path):
     prepared = comparison.prepare(question, tmp_path)
     assert prepared.prices.group_costs == {"cheap": 0.0, "blood": 5.0}
     outcome = compare(question, Search((40.0,), 1, 4, only=["gbrt"]), tmp_path, InThisProcess())
-    model = GBRTClassifier.load(outcome.models[40.0]["path"])
+    model = load_model(outcome.models[40.0]["path"])
     test = load(str(outcome.prepared.path)).parts["test"]
     used = model.acquired_features(test.X)
     by_hand = used @ [1, 2, 3] + 5 * (used[:, 1] | used[:, 2])

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from algorithms.raw_tables.fields import number_of
 from experiments.compare import fields, reading
-from experiments.compare.fields import number_of
 from experiments.compare.preparing import Asked, prepare
 from experiments.compare.problem import load
 from experiments.compare.reading import read_table

@@ -8,8 +8,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.utils import get_tags
 
-from algorithms.interop import MeteredForest
+from algorithms.registry import load_model
 from experiments.compare import choosing, comparison, limited, picture, show
 from experiments.compare.comparison import Search, compare
 from experiments.compare.constant import always_alike
@@ -22,7 +23,7 @@ from experiments.methods.problem import Part, Problem
 from experiments.methods.table import METHODS
 from experiments.running.run import CellsFailed
 from tests.experiments.compare import grouped_table
-from tests.experiments.compare.test_comparison import CLASSES, InThisProcess
+from tests.experiments.compare.test_comparison import InThisProcess
 
 
 def written(folder, table, prices=None):
@@ -88,13 +89,13 @@ def test_a_model_of_few_features_takes_the_whole_table(grouped):
     outcome, _ = grouped
     test = load(str(outcome.prepared.path)).parts["test"]
     saved = outcome.models[5.0]
-    model = CLASSES[saved["class"]].load(saved["path"])
+    model = load_model(saved["path"])
     line = outcome.table[(outcome.table["budget"] == 5) & outcome.table["recommended"]].iloc[0]
     costs = model.prediction_cost(test.X)
     assert costs.mean() == pytest.approx(line["test_cost"], rel=1e-5)
     others = [n for n in test.X if not n.startswith(grouped_table.CHEAPER)]
     blank = test.X.copy()
-    blank[others] = 7.0 if not getattr(model, "allow_nan", True) else np.nan
+    blank[others] = np.nan if get_tags(model.model).input_tags.allow_nan else 7.0
     np.testing.assert_array_equal(model.predict(blank), model.predict(test.X))
     np.testing.assert_array_equal(model.prediction_cost(blank), costs)
     assert (model.predict(test.X) == test.y).mean() == pytest.approx(line["test_score"])
@@ -260,8 +261,8 @@ def test_labels_are_numbered_before_a_library_sees_them(tmp_path, labels):
     assert outcome.trained.failed == {}
     assert set(outcome.table["method"]) == set(only)
     assert outcome.table["test_score"].min() > 0.6
-    forest = MeteredForest.load(outcome.models[2.0]["path"])
-    assert set(forest.predict(X)) <= set(load(str(outcome.prepared.path)).parts["train"].y)
+    forest = load_model(outcome.models[2.0]["path"])
+    assert set(forest.predict(table)) <= set(load(str(outcome.prepared.path)).parts["train"].y)
 
 
 @pytest.mark.parametrize(
