@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 from collections.abc import Iterable
@@ -11,7 +12,9 @@ import numpy as np
 
 from ..boosted_trees.estimator import BoostedTrees
 from ..costs import GridPrices
-from .exported import Exported, check_texts, exported
+from ..raw_tables import RawColumn, TableModel
+from ..raw_tables.columns import GONE
+from .exported import Exported, apart, check_texts, exported
 
 _PER_LINE = 8
 # Words of C and of its library's macros that could not be a function's name.
@@ -96,17 +99,55 @@ double {name}_code_of_{kind}(int column, {argument}category)
 
 """
 
+_SAID_OF_COLUMNS = """\
+ *
+ * void {name}_set_number(double *x, int column, double value);
+ * void {name}_set_text(double *x, int column, const char *text);
+ *   Put a value of the table's column into x, where each that the model asks for must be. NAN and
+ *   NULL are missing; a text has no blanks around it. The columns are, bytes that are no plain
+ *   character as % and three octal digits:
+{listed}"""
+
+_KINDS_OF_COLUMNS = ("number", "two", "numbers", "columns", "category")
+
+_BY_CODE = "text ? {name}_code_of_text(place_of[column], text) : NAN"
+
+_FUNCTIONS_OF_COLUMNS = """\
+void {name}_set_number(double *x, int column, double value)
+{{
+    x[place_of[column]] = value;
+}}
+
+void {name}_set_text(double *x, int column, const char *text)
+{{
+    const int first = first_level[column], n = first_level[column + 1] - first;
+    double *made = x + place_of[column];
+    int found = -1;
+    for (int k = 0; k < n; k++)
+        if (strcmp(level[first + k], text ? text : {gone}) == 0)
+            found = k;
+    if (kind_of[column] == 4)
+        made[0] = {by_code};
+    else if (kind_of[column] == 3)
+        for (int k = 0; k < n; k++)
+            made[k] = k == found;
+    else
+        made[0] = found;
+}}
+
+"""
+
 _TEXT = "char *const"
 _ARGUMENT = {"text": "const char *", "number": "double "}
 _IS_IT = {"text": "strcmp(text[i], category) == 0", "number": "number[i] == category"}
 
 
-def export_c(model: BoostedTrees, *, name: str = "model") -> str:
+def export_c(model: BoostedTrees | TableModel, *, name: str = "model") -> str:
     """Write a model as C: one function that predicts a row and returns what that cost.
 
     Parameters
     ----------
-    model : fitted estimator of boosted trees
+    model : fitted estimator of boosted trees, or TableModel of one
         GBRT, CEGB or Greedy Miser; the prices are its own.
     name : str
         What the function's name begins with: ``<name>_predict``.
@@ -118,7 +159,8 @@ def export_c(model: BoostedTrees, *, name: str = "model") -> str:
         are those of ``decision_function``, or ``predict`` of a regressor, and the cost that of
         ``prediction_cost``, bit for bit, on machines with IEEE's doubles. Of a model that knows
         categories there is ``<name>_code_of_text(column, category)``, or ``_of_number``: the row
-        holds the codes that these give.
+        holds the codes that these give. Of a TableModel ``<name>_set_number(x, column, value)`` and
+        ``<name>_set_text(x, column, text)`` put a value of the table into the row.
 
     Raises
     ------
@@ -135,8 +177,9 @@ def export_c(model: BoostedTrees, *, name: str = "model") -> str:
     >>> "double tiny_predict(const double *x, double *scores)" in export_c(model, name="tiny")
     True
     """
+    model, columns = apart(model)
     what = exported(model, "C")
-    for known in what.categories.values():
+    for known in [*what.categories.values(), *(column.values for column in columns or ())]:
         check_texts(known, "C")
     if not isinstance(name, str) or not _SHAPE_OF_A_NAME.fullmatch(name):
         raise ValueError(
@@ -149,7 +192,7 @@ def export_c(model: BoostedTrees, *, name: str = "model") -> str:
     if what.classes is not None:
         meaning = "log-odds of the second class" if n_scores == 1 else "one for each class"
     values = {
-        "codes": _said_of_codes(what, name),
+        "codes": _said_of_codes(what, name) + _said_of_columns(columns, name),
         "by_set": _BY_SET if what.categories else "",
         "kind": type(model).__name__,
         "name": name,
@@ -162,7 +205,7 @@ def export_c(model: BoostedTrees, *, name: str = "model") -> str:
         "n_words": -(-(n_units + n_features) // 64),
         "exponent": -grid.exponent,
     }
-    codes = _functions_of_codes(what, name)
+    codes = _functions_of_codes(what, name) + _functions_of_columns(what, columns, name)
     return _HEADER.format(**values) + _tables(what, grid) + codes + _WALK.format(**values)
 
 
@@ -250,6 +293,40 @@ def _functions_of_codes(what: Exported, name: str) -> str:
             ),
         ]
     return "".join(made)
+
+
+# --- columns of a table ---------------------------------------------------------------------------
+
+
+def _said_of_columns(columns: list[RawColumn] | None, name: str) -> str:
+    """Lines of the comment that opens the file; none without a table."""
+    if columns is None:
+        return ""
+    listed = [f" *   {m}: {_in_a_comment(column.name)}\n" for m, column in enumerate(columns)]
+    return _SAID_OF_COLUMNS.format(name=name, listed="".join(listed))
+
+
+def _in_a_comment(name: str) -> str:
+    """Write a name so that no comment ends, and no line goes on."""
+    return _quoted(name)[1:-1].replace("\\", "%").replace("*", "%052")
+
+
+def _functions_of_columns(what: Exported, columns: list[RawColumn] | None, name: str) -> str:
+    """Functions that put a value of the table into a row, with their tables."""
+    if columns is None:
+        return ""
+    n_made = [len(column.made) for column in columns]
+    n_levels = [len(column.values) for column in columns]
+    kinds = [_KINDS_OF_COLUMNS.index(column.kind) for column in columns]
+    tables = (
+        ("int32_t", "kind_of", kinds),
+        ("int32_t", "place_of", list(itertools.accumulate(n_made[:-1], initial=0))),
+        ("int32_t", "first_level", list(itertools.accumulate(n_levels, initial=0))),
+        (_TEXT, "level", [value for column in columns for value in column.values]),
+    )
+    by_code = _BY_CODE.format(name=name) if "text" in _by_kind(what) else "NAN"
+    functions = _FUNCTIONS_OF_COLUMNS.format(name=name, by_code=by_code, gone=_quoted(GONE))
+    return "".join(_table(*table) for table in tables) + functions
 
 
 def _quoted(text: str) -> str:

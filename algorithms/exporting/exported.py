@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..boosted_trees.estimator import BoostedTrees
+from ..raw_tables import RawColumn, TableModel
 from ..trees.categorical_forest import CategoricalForest, refuse_sets
 from ..trees.forest import Forest
 
@@ -26,6 +27,11 @@ class Exported(NamedTuple):
     # Of each column of categories those that the model tells apart: float64, or object (text). Its
     # trees read codes, the places of categories in there; NaN stands for all others
     categories: dict[int, np.ndarray]
+
+
+def apart(model: BoostedTrees | TableModel) -> tuple[BoostedTrees, list[RawColumn] | None]:
+    """Take the trees of a model out of what takes a table, and its columns; None of rows."""
+    return (model.model, model.columns) if isinstance(model, TableModel) else (model, None)
 
 
 def exported(

@@ -9,9 +9,11 @@ import numpy as np
 
 from ..boosted_trees.estimator import BoostedTrees
 from ..estimators.parameters import check_choice
+from ..raw_tables import RawColumn, TableModel
+from ..raw_tables.columns import GONE
 from ..trees.categorical_forest import CategoricalForest
 from ..trees.forest import NODE_DTYPES, Forest
-from .exported import Exported, check_texts, exported
+from .exported import Exported, apart, check_texts, exported
 
 if TYPE_CHECKING:
     from onnx import ModelProto
@@ -24,12 +26,12 @@ _SUM = 1  # and how trees add up
 _OUR_NAMES = re.compile(r"X|classes|label|probabilities|variable|(value|constant)_\d+")
 
 
-def export_onnx(model: BoostedTrees, *, precision: str = "double") -> ModelProto:
+def export_onnx(model: BoostedTrees | TableModel, *, precision: str = "double") -> ModelProto:
     """Write a model as ONNX: ``onnx.save(export_onnx(model), "model.onnx")``.
 
     Parameters
     ----------
-    model : fitted estimator of boosted trees
+    model : fitted estimator of boosted trees, or TableModel of one
         GBRT, CEGB or Greedy Miser.
     precision : {"double", "single"}
         ``"double"``: the operator ``TreeEnsemble`` of ai.onnx.ml 5 (onnxruntime 1.20 or newer) on
@@ -45,7 +47,8 @@ def export_onnx(model: BoostedTrees, *, precision: str = "double") -> ModelProto
         Input ``X`` (n_samples, n_features), where NaN is a missing value. A model that knows
         categories has an input (n_samples, 1) for each column instead, called as the column is
         (``x0``, ``x1``, … without names): text, where a category that the model does not know
-        counts as missing, or float64. A regressor has the
+        counts as missing, or float64; and so has a TableModel, of the table's columns, where a
+        missing text is "". A regressor has the
         output ``variable`` (n_samples, 1); a classifier ``label`` (n_samples,) and
         ``probabilities`` (n_samples, n_classes), as scikit-learn's converter names them. Bills are
         not in it: ONNX has no operator that remembers what a row owns;
@@ -63,6 +66,7 @@ def export_onnx(model: BoostedTrees, *, precision: str = "double") -> ModelProto
         or the category "", as which a missing text is read. If a text has a NUL.
     """
     check_choice("precision", precision, ("double", "single"))
+    model, columns = apart(model)
     what = exported(model, "ONNX", one_class=False)
     double, names = precision == "double", []
     labels = None if what.classes is None else _labels(what.classes)
@@ -71,18 +75,25 @@ def export_onnx(model: BoostedTrees, *, precision: str = "double") -> ModelProto
             raise ValueError(
                 "ONNX's operator for float32 knows no sets of categories: precision='double'."
             )
-        names = _column_inputs(model)
-        check_texts(names, "ONNX")
         for known in what.categories.values():
             check_texts(known, "ONNX", there=True)
+    if what.categories or columns is not None:
+        names = _column_inputs(model, columns)
+        check_texts([*names, *(v for column in columns or () for v in column.values)], "ONNX")
     try:
         from onnx import helper
     except ImportError:
         raise ImportError("export_onnx writes with the package onnx: pip install onnx.") from None
     graph = _Graph(helper, np.float64 if double else np.float32)
-    if what.categories:
-        rows = _inputs_by_column(graph, names, what.categories)
-        _join_columns(graph, names, what.categories)
+    if columns is not None:
+        rows = _inputs_by_column(graph, names, [bool(column.values) for column in columns])
+        _join_columns(graph, _made_columns(graph, names, columns, what.categories))
+    elif what.categories:
+        known = [what.categories.get(m) for m in range(len(names))]
+        texts = [labels is not None and labels.dtype.kind == "O" for labels in known]
+        rows = _inputs_by_column(graph, names, texts)
+        each = zip(names, known, strict=True)
+        _join_columns(graph, [n if v is None else _codes(graph, n, v) for n, v in each])
     else:
         rows = [helper.make_tensor_value_info("X", graph.onnx_type, [None, what.n_features])]
     scores = (_double_trees if double else _single_trees)(graph, _with_a_tree(what))
@@ -270,12 +281,14 @@ def _labels(classes: np.ndarray) -> np.ndarray:
 # --- columns of categories ------------------------------------------------------------------------
 
 
-def _column_inputs(model: BoostedTrees) -> list[str]:
+def _column_inputs(model: BoostedTrees, columns: list[RawColumn] | None) -> list[str]:
     """Names of the inputs: those of the columns, or x0, x1, … ; ValueError if one is taken."""
-    given = getattr(model, "feature_names_in_", None)
-    if given is None:
+    names = getattr(model, "feature_names_in_", None)
+    if columns is not None:
+        names = [column.name for column in columns]
+    if names is None:
         return [f"x{m}" for m in range(model.n_features_in_)]
-    names = given.tolist()
+    names = list(names)
     for name in names:
         if _OUR_NAMES.fullmatch(name) or not name or names.count(name) > 1:
             raise ValueError(
@@ -286,28 +299,51 @@ def _column_inputs(model: BoostedTrees) -> list[str]:
     return names
 
 
-def _inputs_by_column(
-    graph: _Graph, names: list[str], categories: dict[int, np.ndarray]
-) -> list[Any]:
-    """Declare an input (n_samples, 1) for each column: text, or float64."""
+def _inputs_by_column(graph: _Graph, names: list[str], texts: list[bool]) -> list[Any]:
+    """Declare an input (n_samples, 1) for each column: text, or numbers."""
     text = graph.helper.np_dtype_to_tensor_dtype(np.dtype(object))
-    kinds = [
-        text if m in categories and categories[m].dtype.kind == "O" else graph.onnx_type
-        for m in range(len(names))
-    ]
     return [
-        graph.helper.make_tensor_value_info(name, kind, [None, 1])
-        for name, kind in zip(names, kinds, strict=True)
+        graph.helper.make_tensor_value_info(name, text if is_text else graph.onnx_type, [None, 1])
+        for name, is_text in zip(names, texts, strict=True)
     ]
 
 
-def _join_columns(graph: _Graph, names: list[str], categories: dict[int, np.ndarray]) -> None:
-    """Put the columns side by side as X, codes in the place of categories."""
-    columns = [
-        _codes(graph, name, categories[m]) if m in categories else name
-        for m, name in enumerate(names)
-    ]
+def _join_columns(graph: _Graph, columns: list[str]) -> None:
+    """Put columns side by side as X."""
     graph.node("Concat", *columns, output="X", axis=1)
+
+
+def _made_columns(
+    graph: _Graph, names: list[str], columns: list[RawColumn], categories: dict[int, np.ndarray]
+) -> list[str]:
+    """Name what becomes of each column of a table."""
+    made, place = [], 0
+    for name, column in zip(names, columns, strict=True):
+        if column.kind == "category":
+            made.append(_codes(graph, name, categories[place]))
+        else:
+            made.append(_levels(graph, name, column) if column.values else name)
+        place += len(column.made)
+    return made
+
+
+def _levels(graph: _Graph, name: str, column: RawColumn) -> str:
+    """Places of a column's texts among its levels, -1 of others; or a column for each level."""
+    keys = ["" if value == GONE else value for value in column.values]
+    places = np.arange(len(keys), dtype=graph.kind)
+    given = {
+        "keys_tensor": graph.tensor("keys", np.array(keys)),
+        "values_tensor": graph.tensor("places", places),
+        "default_tensor": graph.tensor("unknown", np.array([-1], dtype=graph.kind)),
+    }
+    if graph.kind is np.float32:  # of ai.onnx.ml 3
+        given = {"keys_strings": keys, "values_floats": places.tolist(), "default_float": -1.0}
+    at = graph.node("LabelEncoder", name, **given)
+    if column.kind != "columns":
+        return at
+    return graph.node(
+        "Cast", graph.node("Equal", at, graph.constant(places[None])), to=graph.onnx_type
+    )
 
 
 def _codes(graph: _Graph, name: str, known: np.ndarray) -> str:

@@ -181,7 +181,7 @@ def check_answer(
     value may be), or stand in another order of rows.
     """
     asked = f"The function of {source.name}, asked for {n_rows} row{'s' if n_rows > 1 else ''},"
-    _check_order(asked, rows, answer)
+    check_order(asked, rows, answer)
     size = len(source.features)
     if source.grouped and _has_labels(asked, source, answer):
         answer = _by_label(asked, answer)
@@ -201,7 +201,7 @@ def check_answer(
                 )
             if source.columns[key] in by_column:
                 raise ValueError(f"{asked} returned feature {key!r} twice.")
-            _check_order(asked, rows, column)
+            check_order(asked, rows, column)
             of_key = f"{asked} for {key!r}"
             by_column[source.columns[key]] = _numbers(of_key, column, [(n_rows,)], may_miss)
     else:
@@ -244,7 +244,7 @@ def _by_label(asked: str, answer) -> dict:
     return {label: answer[label] for label in labels}
 
 
-def _check_order(asked: str, rows, answer) -> None:
+def check_order(asked: str, rows, answer) -> None:
     """Refuse a pandas answer whose index says that rows were sorted or shuffled."""
     if not (hasattr(rows, "iloc") and hasattr(answer, "iloc")):
         return

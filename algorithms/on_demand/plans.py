@@ -26,6 +26,7 @@ from ..estimators.parameters import check_number
 from ..exits.classifier import CascadeClassifier
 from ..exits.exit_rules import documents_stay
 from ..exits.hard_cascade import Exits
+from ..interop.forest import MeteredForest
 from ..kernels.decorators import allocating_kernel
 from ..trees.categorical_forest import refuse_sets
 from ..trees.forest import Forest
@@ -59,11 +60,13 @@ class EvaluationPlan(NamedTuple):
     exits: Callable | None = None
 
 
-def plan_of(model: object, tree_cost: float | None = None) -> EvaluationPlan:
+def plan_of(
+    model: object, tree_cost: float | None = None, *, with_sets: bool = False
+) -> EvaluationPlan:
     """Read a fitted model as it is now; refuse what cannot be followed row by row (ValueError).
 
     `tree_cost` is the price of a tree: of a cascade or DAG in the place of its own, of an EarlyExit
-    0 if it is not given.
+    0 if it is not given. `with_sets` says whether functions give codes of categories.
     """
     if isinstance(model, CascadeClassifier):
         return _of_cascade(copy.copy(model), tree_cost)
@@ -71,34 +74,54 @@ def plan_of(model: object, tree_cost: float | None = None) -> EvaluationPlan:
         return _of_dag(copy.copy(model), tree_cost)
     if isinstance(model, EarlyExit):
         return _of_early_exit(copy.copy(model), tree_cost)
-    if not isinstance(model, BoostedTrees):
+    if not isinstance(model, BoostedTrees | MeteredForest):
         raise ValueError(
             "model must be boosted trees, EarlyExit around them, a cascade or a DAG of this "
-            f"package, got {model!r}."
+            f"package, or another library's trees read by interop, got {model!r}."
         )
     if tree_cost is not None:
         raise ValueError("tree_cost is of cascades, decision DAGs and EarlyExit only.")
     check_is_fitted(model)
-    return _of_boosted_trees(copy.copy(model))
+    if not with_sets:
+        refuse_sets(model.trees_, "A predictor on demand")
+    model = copy.copy(model)
+    return _of_metered(model) if isinstance(model, MeteredForest) else _of_boosted_trees(model)
 
 
 def _of_boosted_trees(model: BoostedTrees) -> EvaluationPlan:
-    refuse_sets(model.trees_, "A predictor on demand")
     predictions = {"predict": _targets}
     if hasattr(model, "classes_"):
         predictions = {"predict": model._labels, "predict_proba": model._probabilities}
+    return _of_rounds(model, model._contributions, _as_it_is, predictions, True)
+
+
+def _of_metered(model: MeteredForest) -> EvaluationPlan:
+    if model._many_valued:
+        raise ValueError(
+            f"The leaves of this {model.library} model hold a value for each class, which a "
+            "predictor on demand does not add up: call its predict with all features."
+        )
+    predictions = {"predict": model._answer}
+    if hasattr(model, "predict_proba"):
+        predictions["predict_proba"] = model._likelihoods
+    values, as_seen = model.trees_.value, model._as_seen
+    return _of_rounds(model, values, as_seen, predictions, model.allow_nan)
+
+
+def _of_rounds(model, contributions, as_seen, predictions, may_miss: bool) -> EvaluationPlan:
+    """Trees of which each adds to one score, as one stage."""
     return EvaluationPlan(
         model,
         model.trees_,
-        model._contributions,
+        contributions,
         model.initial_scores_,
         np.zeros((0, 0)),
         np.array([model.trees_.n_trees]),
         model.model_features(),
         np.zeros(1),
-        _as_it_is,
+        as_seen,
         predictions,
-        may_miss=True,
+        may_miss=may_miss,
     )
 
 

@@ -34,10 +34,13 @@ from ..early_exit import Exits as EarlyExits
 from ..estimators.parameters import check_whole_number
 from ..exits.hard_cascade import Exits
 from ..kernels.decorators import allocating_kernel, kernel
+from ..pipelines.made_features import bought
+from ..raw_tables import TableModel
 from ..trees.predictor import next_node
 from ..validation.types import FeatureCosts
 from .functions import Source, check_answer, check_rows, sources, take
 from .plans import plan_of
+from .raw_columns import of_raw_columns
 
 if TYPE_CHECKING:
     from ..costs import GridPrices
@@ -196,7 +199,7 @@ class OnDemandPredictor:
     Parameters
     ----------
     model : regressor or classifier of CEGB, Greedy Miser or GBRT, EarlyExit around one, a cascade,\
- or a decision DAG
+ a decision DAG, a MeteredForest, or a TableModel of one
         Fitted: CronusClassifier, RaykarCascadeClassifier and AndOrCascadeClassifier are cascades,
         MDDAGClassifier decision DAGs, whatever their trees came from. An
         EarlyExit has the rule ``"score"`` or ``"likelihood"``, by which rows leave one by one. It
@@ -210,10 +213,11 @@ class OnDemandPredictor:
         numbers that may leave out what no row is tested for; a table whose columns have names, or
         numbers other than 0, 1, …, is such a mapping. A group is computed once for a row and brings
         all its features; with `group_costs` the row is billed each one's own price when a tree
-        first tests it. Values stand in the order of the rows given; of boosted trees one may be
-        NaN, missing, and is paid for like any other. Features that no row can be tested for need
-        no function: no tree tests them, or only trees behind an exit that every row takes, or trees
-        that a DAG sends no row to.
+        first tests it. Of a TableModel functions give what the table would hold, text or numbers,
+        under the names that it has there. Values stand in the order of the rows given; of boosted
+        trees one may be NaN, missing, and is paid for like any other. Features that no row can be
+        tested for need no function: no tree tests them, or only trees behind an exit that every row
+        takes, or trees that a DAG sends no row to.
         An exception of a function is the caller's.
     batch_size : int, default=1024
         Rows that walk together. Larger batches make fewer calls with more rows each. The result
@@ -261,7 +265,12 @@ class OnDemandPredictor:
         split_cost: float | None = None,
         tree_cost: float | None = None,
     ) -> None:
-        self.model, self._plan = copy.copy(model), plan_of(model, tree_cost)
+        self.model, self._needs = copy.copy(model), None
+        of_table = isinstance(model, TableModel)
+        self._plan = plan_of(model.model if of_table else model, tree_cost, with_sets=of_table)
+        if of_table:
+            functions = of_raw_columns(model, self._plan.meter, functions)
+            self._needs = model.needs_
         self.batch_size = check_whole_number("batch_size", batch_size, 1)
         self._sources = sources(self._plan.meter, functions, self._plan.asked)
         self.functions = {source.key: source.function for source in self._sources.values()}
@@ -371,9 +380,10 @@ class OnDemandPredictor:
         if plan.dag is not None:
             evaluations = scores[:, -1].astype(np.int64)
             tree_prices = plan.tree_prices[0] * evaluations
+        acquired = from_bits(tested, plan.meter.n_features_in_, self._tested)
         return OnDemandResult(
             plan.predictions[method](scores if exits is None else exits),
-            from_bits(tested, plan.meter.n_features_in_, self._tested),
+            acquired if self._needs is None else bought(acquired, self._needs),
             evaluations,
             self._prices.cost(paid) + tree_prices,
             time.perf_counter() - begin,

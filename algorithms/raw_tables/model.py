@@ -135,6 +135,18 @@ class TableModel(OnRawColumns, SavedWithModel, BaseEstimator):
             return np.ascontiguousarray(np.hstack(blocks))
         return np.hstack([block.astype(object) for block in blocks])
 
+    def codes(self, m: int, column: Any) -> np.ndarray:
+        """Give what becomes of column `m`, with codes for text: (n_samples, n_made) float64."""
+        block = self.columns[m].read(column)
+        if self.columns[m].kind == "category":
+            place = {label: float(k) for k, label in enumerate(self._known(m))}
+            block = np.array([[place.get(level, np.nan)] for level in block[:, 0]])
+        return block.reshape(-1, int(self.needs_[:, m].sum()))
+
+    def _known(self, m: int) -> list[str]:
+        """Texts that the model tells apart in column `m`, which it takes as categories."""
+        return self.model.categories_[int(np.argmax(self.needs_[:, m]))].tolist()
+
     @property
     def _allows_nan(self) -> bool:
         return bool(get_tags(self.model).input_tags.allow_nan)

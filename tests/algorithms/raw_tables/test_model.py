@@ -4,9 +4,12 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import is_classifier
+from sklearn.ensemble import HistGradientBoostingClassifier
 
 from algorithms.budget_forest import BudgetForestClassifier
 from algorithms.gbrt import GBRTClassifier
+from algorithms.interop import from_scikit_learn
+from algorithms.on_demand import OnDemandPredictor
 from algorithms.raw_tables import RawColumn, TableModel
 from algorithms.registry import load_model
 from algorithms.selection import assert_budget
@@ -119,16 +122,21 @@ def test_missing_values_where_the_model_knows_none():
         model.predict(TABLE)
 
 
+TEXT = TABLE.assign(colour=TABLE["colour"].str.strip())
+BY_SETS = [column._replace(kind="category") if column.values else column for column in COLUMNS]
+
+
+def by_sets(**prices):
+    texts = ["colour", "code"]
+    model = GBRTClassifier(n_estimators=8, min_samples_leaf=5, categorical_features=texts, **prices)
+    return model.fit(TEXT, Y)
+
+
 def test_text_for_a_model_that_knows_categories(tmp_path):
-    text = TABLE.assign(colour=TABLE["colour"].str.strip())
-    inner = GBRTClassifier(
-        n_estimators=8, min_samples_leaf=5, categorical_features=["colour", "code"]
-    )
-    inner.fit(text, Y)
-    kinds = [column._replace(kind="category") if column.values else column for column in COLUMNS]
-    TableModel(inner, kinds).save(tmp_path / "model.zip")
+    inner = by_sets()
+    TableModel(inner, BY_SETS).save(tmp_path / "model.zip")
     model, other = load_model(tmp_path / "model.zip"), TABLE.assign(colour=" red ", code=None)
-    for table, clean in ((TABLE, text), (other, other.assign(colour="red"))):
+    for table, clean in ((TABLE, TEXT), (other, other.assign(colour="red"))):
         np.testing.assert_array_equal(model.predict_proba(table), inner.predict_proba(clean))
 
 
@@ -153,3 +161,48 @@ def test_no_file_of_a_model_that_has_none(tmp_path):
     mine = TableModel(fitted(Mine), COLUMNS)
     with pytest.raises(ValueError, match="Cannot save the TableModel of a Mine: only these"):
         mine.save(tmp_path / "model.zip")
+
+
+def of_another_library():
+    rows = made(TABLE).astype(float)
+    trees = HistGradientBoostingClassifier(max_iter=8, min_samples_leaf=5).fit(rows, Y)
+    groups = [0, 1, 1, 1, 1, 2, 3, 4]
+    return from_scikit_learn(trees, feature_costs=PRICES[groups], feature_groups=groups)
+
+
+@pytest.mark.parametrize(
+    ("inner", "columns", "labels"),
+    [
+        (lambda: fitted(min_samples_leaf=5), COLUMNS, [*TABLE]),
+        (of_another_library, COLUMNS, [0, 1, 2, 3, 4]),
+        (lambda: by_sets(feature_costs=PRICES), BY_SETS, [*TABLE]),
+    ],
+)
+def test_on_demand_functions_give_raw_columns(inner, columns, labels):
+    model = TableModel(inner(), columns)
+    functions = {
+        label: lambda rows, name=name: rows[name] for label, name in zip(labels, TABLE, strict=True)
+    }
+    table = TABLE.assign(colour=np.where(np.arange(N) % 9, TABLE["colour"], "pink"))
+    found = OnDemandPredictor(model, functions).predict_proba(table)
+    np.testing.assert_array_equal(found.predictions, model.predict_proba(table))
+    np.testing.assert_array_equal(found.cost, model.prediction_cost(table))
+    np.testing.assert_array_equal(found.acquired, model.acquired_features(table))
+    assert 0 < found.rows_by_function[labels[2]] < N
+    shuffled = {**functions, labels[0]: lambda rows: rows["age"].sort_values()}
+    with pytest.raises(ValueError, match="The function of age returned them in another order"):
+        OnDemandPredictor(model, shuffled).predict(table)
+
+
+def test_on_demand_columns_that_are_bought_together():
+    rows = pd.DataFrame(made(TABLE).astype(float))
+    groups = ["visit", *["visit"] * 4, "code", "visit", "idle"]
+    inner = GBRTClassifier(n_estimators=8, min_samples_leaf=5, feature_groups=groups).fit(rows, Y)
+    model, visit = TableModel(inner, COLUMNS), ["age", "colour", "smokes"]
+    for answer in (lambda t: t[visit[::-1]], lambda t: t[visit].to_numpy(), lambda t: dict(t)):
+        functions = {"visit": answer, "code": lambda t: t["code"]}
+        found = OnDemandPredictor(model, functions).predict(TABLE)
+        np.testing.assert_array_equal(found.predictions, model.predict(TABLE))
+    functions["visit"] = lambda t: t["age"].to_numpy()
+    with pytest.raises(ValueError, match="age, colour, smokes must return a column for each"):
+        OnDemandPredictor(model, functions).predict(TABLE)
