@@ -10,7 +10,7 @@ from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.cegb_2017.cells.measure import trace_and_describe
+from experiments.cegb_2017.cells.rivals import follow
 from experiments.cegb_2017.show.curves_of_panel import say_speaking_queries
 from experiments.cegb_2017.show.design import REPETITIONS, cells_of, repetitions, tradeoffs
 from experiments.cegb_2017.show.panels import (
@@ -144,7 +144,7 @@ ARTEFACT = Artefact(
     minutes={"smoke": 0.2, "laptop": 7, "overnight": 15, "paper": 300},
     seeds=REPETITIONS,
     make_cells=make_cells,
-    run_cell=trace_and_describe,
+    run_cell=follow,
     keys=("panel", "tradeoff", "rounds"),
     tolerances=TRACE_TOLERANCES
     | {

@@ -15,6 +15,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from experiments.cegb_2017.show.design import without_rivals
 from experiments.cegb_2017.show.penalties import (
     CONVERGES_LOWER,
     LARGE,
@@ -25,7 +26,7 @@ from experiments.cegb_2017.show.penalties import (
 )
 from experiments.cegb_2017.show.training_time import margin
 from experiments.curves import HALF_THE_COST, advantage, saving_by_validation
-from experiments.primaries.declared import Part, Primary
+from experiments.primaries.declared import Part, Primary, every
 
 
 def saved(rows: pd.DataFrame, panel: str) -> np.ndarray:
@@ -49,9 +50,10 @@ _THESE = " (of MSLR and of Yahoo!'s part on test queries that are always the sam
 
 
 def _parts(artefact: str, panels: dict[str, str], effect: Callable, **given) -> tuple[Part, ...]:
+    wants = without_rivals if artefact == _FIGURE_2 else every
     return tuple(
-        Part(artefact, dataset, partial(effect, panel=panel, **given), dataset in _FOLDS)
-        for panel, dataset in panels.items()
+        Part(artefact, name, partial(effect, panel=panel, **given), name in _FOLDS, wants=wants)
+        for panel, name in panels.items()
     )
 
 

@@ -4,7 +4,6 @@ from types import ModuleType
 
 from experiments.cegb_2017 import (
     extra_deviations,
-    extra_rivals,
     extra_training_time,
     figure1,
     figure2,

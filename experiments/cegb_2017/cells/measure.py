@@ -162,12 +162,12 @@ def trace_and_describe(cell: Cell, dataset) -> list[dict]:
     whole = {
         "rounds_trained": max(len(model.validation_scores_), model.n_estimators_),
         "speaking_queries": speaking_queries(dataset, cell.params["settings"]["relevant_from"]),
-        **_described(model, dataset),
+        **described(model, dataset),
     }
     return [row | whole for row in traced(model, cell, dataset)]
 
 
-def _described(model, dataset) -> dict[str, float]:
+def described(model, dataset) -> dict[str, float]:
     """Return how deep a model's trees and paths are, and how many rows buy dear features."""
     forest = model.trees_
     if forest.n_trees == 0:

@@ -1,4 +1,4 @@
-"""Trains CEGB or one of its rivals among forests; follows score, run and cost of what it gives."""
+"""Figure 2's models: boosting, or one of the rivals among forests; follows score and cost."""
 
 from __future__ import annotations
 
@@ -10,8 +10,12 @@ import numpy as np
 
 from algorithms.budget_forest import BudgetForestClassifier
 from algorithms.budget_prune import BudgetPruneClassifier
-from experiments.cegb_2017.cells import measure
-from experiments.cegb_2017.cells.measure import PLACES, score, speaking_queries
+from experiments.cegb_2017.cells.measure import (
+    described,
+    score,
+    speaking_queries,
+    trace_and_describe,
+)
 from experiments.cell import Cell, rounded
 from experiments.evaluate import fibonacci_rounds
 
@@ -19,29 +23,12 @@ MOST_PRUNINGS = 12
 """Prunings that are measured of one forest, evenly spread over all optimal ones."""
 
 
-def unbroken_run(grades, scores, queries, relevant_from: float, places: int = PLACES) -> float:
-    """Give what the rivals' public program calls average precision at 5; it is none.
-
-    Of each query the number of relevant documents at the top before the first that is none, at
-    most 5, over 5. A query whose documents are all relevant counts 1, one without any 0.
-    """
-    runs = []
-    starts = np.flatnonzero(np.diff(queries, prepend=queries[0] - 1))
-    for rows in np.split(np.arange(len(grades)), starts[1:]):
-        order = rows[np.lexsort((grades[rows], -scores[rows]))]
-        relevant = grades[order] >= relevant_from
-        if relevant.all():
-            runs.append(1.0)
-            continue
-        runs.append(min(int(np.argmin(relevant)), places) / places)
-    return float(np.mean(runs))
-
-
 def follow(cell: Cell, dataset) -> list[dict]:
     """Train a cell's model, and measure all models that it gives without further training."""
+    if "impurity" not in cell.params:
+        return trace_and_describe(cell, dataset)
     relevant_from = cell.params["settings"]["relevant_from"]
-    key = {"panel": cell.params["panel"], "setting": cell.params["setting"]}
-    speaking = {"speaking_queries": speaking_queries(dataset, relevant_from)}
+    key = {name: cell.params[name] for name in ("panel", "tradeoff")}
     rows = []
     for place, model in _models(cell, dataset):
         row: dict[str, Any] = {"rounds": place}
@@ -49,27 +36,25 @@ def follow(cell: Cell, dataset) -> list[dict]:
             X = getattr(dataset, f"X_{part}")
             answer = _answer(model, X, dataset)
             row[f"{part}_score"] = rounded(score(answer, dataset, part, relevant_from))
-            row[f"{part}_run"] = rounded(_run(answer, dataset, part, relevant_from))
             cost = model.prediction_cost(X, feature_costs=dataset.feature_costs)
-            row[f"{part}_cost"] = rounded(float(np.mean(cost)))
-        rows.append({**key, **row, **speaking})
-    return rows
+            row[f"{part}_cost"] = row[f"{part}_cost_paper"] = rounded(float(np.mean(cost)))
+        rows.append({**key, **row})
+    whole = {
+        "rounds_trained": rows[-1]["rounds"],
+        "speaking_queries": speaking_queries(dataset, relevant_from),
+        **described(model, dataset),
+    }
+    return [row | whole for row in rows]
 
 
 def _models(cell: Cell, dataset) -> Iterator[tuple[int, Any]]:
-    if cell.algorithm == "cegb":
-        model = measure.train(cell, dataset)
-        for rounds in fibonacci_rounds(model.n_estimators_):
-            if rounds:
-                yield rounds, model.first_rounds(rounds)
-        return
     y, valid = dataset.y_train, dataset.y_valid
     if dataset.task == "ranking":
         y, valid = (y > 0).astype(np.int64), (valid > 0).astype(np.int64)
     forest = BudgetForestClassifier(
         n_estimators=cell.params["n_trees"],
         impurity=cell.params["impurity"],
-        impurity_threshold=cell.params["impurity_threshold"],
+        impurity_threshold=cell.params["tradeoff"],
         feature_costs=dataset.feature_costs,
         feature_groups=dataset.feature_groups,
         random_state=cell.seed,
@@ -95,10 +80,3 @@ def _answer(model, X: np.ndarray, dataset) -> np.ndarray:
     if dataset.task == "ranking" and hasattr(model, "predict_proba"):
         return model.predict_proba(X)[:, -1]
     return model.predict(X)
-
-
-def _run(answer: np.ndarray, dataset, part: str, relevant_from: int | None) -> float:
-    if dataset.task != "ranking":
-        return score(answer, dataset, part, relevant_from)
-    grades, queries = (getattr(dataset, f"{name}_{part}") for name in ("y", "query"))
-    return unbroken_run(grades, answer, queries, relevant_from)

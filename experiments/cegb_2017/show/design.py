@@ -64,6 +64,22 @@ UNTIL_IT_ENDS_FIRST_SEED = 20
 """Of panels c and d 15 to 19 have been published, too, with at most 300 rounds."""
 
 
+RIVALS = ("budget_prune", "budget_forest")
+OF_THE_RIVALS = ("b", "b'", "c", "d")
+"""Methods that the paper itself takes from others, and the panels in which it has them."""
+
+IMPURITIES = (("entropy", 0.05), ("pairs", 15), ("entropy", 0.3), ("pairs", 4))
+"""Impurities of BudgetPrune and BudgetRF with their thresholds; smoke scale has the first two.
+
+The rivals' papers do not say theirs; both impurities are their program's.
+"""
+
+TREES = {"priced": 140, "uniform": 40}
+"""Trees of a forest: those of BudgetPrune's paper, on Yahoo! LTR and on the UCI sets."""
+
+_SMOKE_TREES = 6
+
+
 def tradeoffs(scale: str, panel: Panel, method: str) -> tuple[float, ...]:
     """Return a method's λ on a panel."""
     if method == "gbrt":
@@ -96,9 +112,44 @@ def cells_of(
             dataset,
             method,
             {"panel": panel.key, "tradeoff": tradeoff, "settings": options},
-            (UNTIL_IT_ENDS_FIRST_SEED if panel.key in UNTIL_IT_ENDS else FIRST_SEED) + seed,
+            _first_seed(panel) + seed,
         )
         for tradeoff in values
+    ]
+
+
+def _first_seed(panel: Panel) -> int:
+    return UNTIL_IT_ENDS_FIRST_SEED if panel.key in UNTIL_IT_ENDS else FIRST_SEED
+
+
+def without_rivals(cell: Cell) -> bool:
+    """Whether a cell is of a method that claims are about."""
+    return cell.algorithm not in RIVALS
+
+
+def forest_cells(scale: str, panel: Panel, method: str, seed: int) -> list[Cell]:
+    """Return the cells of a rival's models on one repetition of a panel, one for each impurity.
+
+    Their ``tradeoff`` is the threshold of the impurity, which they have in the place of λ.
+    """
+    smoke = scale == "smoke"
+    dataset = panel.smoke_dataset if smoke else panel.dataset
+    if dataset is None or panel.key not in OF_THE_RIVALS:
+        return []
+    return [
+        Cell(
+            dataset,
+            method,
+            {
+                "panel": panel.key,
+                "tradeoff": threshold,
+                "impurity": impurity,
+                "n_trees": _SMOKE_TREES if smoke else TREES[panel.prices],
+                "settings": {"relevant_from": panel.relevant_from},
+            },
+            _first_seed(panel) + seed,
+        )
+        for impurity, threshold in (IMPURITIES[:2] if smoke else IMPURITIES)
     ]
 
 
