@@ -1,29 +1,18 @@
-"""The rivals of Figure 2 b–d: their metric by hand, what is measured, both metrics in panel b."""
+"""The rivals of Figure 2 b–d: what is measured of them, where they are trained and where not."""
 
 from types import SimpleNamespace
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from algorithms.budget_forest import BudgetForestClassifier
 from algorithms.budget_prune import BudgetPruneClassifier
 from algorithms.metrics import accuracy
-from experiments.cegb_2017 import extra_rivals, figure2
-from experiments.cegb_2017.cells.rivals import follow, unbroken_run
+from experiments.cegb_2017 import figure2
+from experiments.cegb_2017.cells.rivals import follow
+from experiments.cegb_2017.primaries import PRIMARIES
+from experiments.cegb_2017.show.design import without_rivals
 from experiments.cell import Cell
-
-
-def test_the_run_at_the_top_by_hand():
-    grades = np.array([1, 1, 0, 1, 1, 2, 0, 0, 1, 1])
-    scores = np.array([9, 8, 7, 6, 5, 4, 9, 8, 1, 2.0])
-    queries = np.array([1, 1, 1, 1, 1, 1, 2, 2, 3, 3])
-    # First query: two, then one that is none; second: none is relevant; third: all are.
-    assert unbroken_run(grades, scores, queries, 1) == pytest.approx((2 / 5 + 0 + 1) / 3)
-    long = np.r_[np.ones(7, dtype=int), 0]
-    assert unbroken_run(long, -np.arange(8.0), np.zeros(8), 1) == 1.0  # at most five count
-    tied = unbroken_run(np.array([1, 0]), np.zeros(2), np.zeros(2), 1)
-    assert tied == 0.0  # equal scores: rising grades, as the score of a ranking has them
 
 
 @pytest.fixture(scope="module")
@@ -41,9 +30,8 @@ def dataset():
 def test_what_is_measured_is_the_estimators_own(dataset, method):
     params = {
         "panel": "c",
-        "setting": "entropy 0.05",
+        "tradeoff": 0.05,
         "impurity": "entropy",
-        "impurity_threshold": 0.05,
         "n_trees": 5,
         "settings": {"relevant_from": None},
     }
@@ -65,25 +53,18 @@ def test_what_is_measured_is_the_estimators_own(dataset, method):
         costs = [row["valid_cost"] for row in rows]
         assert costs == sorted(costs)
     score = accuracy(dataset.y_test, last.predict(dataset.X_test))
-    assert rows[-1]["test_score"] == rows[-1]["test_run"] == pytest.approx(score, rel=1e-5)
+    assert rows[-1]["test_score"] == pytest.approx(score, rel=1e-5)
     bill = last.prediction_cost(dataset.X_test).mean()
     assert rows[-1]["test_cost"] == pytest.approx(bill, rel=1e-5)
 
 
-def test_cegb_is_that_of_figure_2_and_the_forests_are_the_papers():
-    cells = extra_rivals.make_cells("overnight", range(5))
-    ours = [cell for cell in cells if cell.algorithm == "cegb"]
-    theirs = {
-        (cell.dataset, cell.seed, cell.params["tradeoff"], str(cell.params["settings"]))
-        for cell in figure2.make_cells("overnight", range(5))
-        if cell.algorithm == "cegb"
-    }
-    for cell in ours:
-        settings = str(cell.params["settings"])
-        assert (cell.dataset, cell.seed, cell.params["tradeoff"], settings) in theirs
-    trees = {
-        cell.params["panel"]: cell.params["n_trees"] for cell in cells if "n_trees" in cell.params
-    }
+def test_the_rivals_stand_in_the_papers_panels_with_its_trees_and_no_claim_waits_for_them():
+    cells = figure2.make_cells("overnight", range(5))
+    rivals = [cell for cell in cells if not without_rivals(cell)]
+    trees = {cell.params["panel"]: cell.params["n_trees"] for cell in rivals}
     assert trees == {"b": 140, "b'": 140, "c": 40, "d": 40}
-    nothing = pd.DataFrame(columns=["panel", "valid_run", "test_run"])
-    assert len(extra_rivals._places(nothing)) == 6  # b and b' by both metrics
+    assert len(rivals) == 4 * 5 * 2 * 4  # panels, repetitions, methods, impurities
+    assert all(without_rivals(cell) for cell in figure2.make_cells("laptop", range(3)))
+    parts = [part for claim in PRIMARIES for part in claim.parts]
+    wanted = {part.wants for part in parts if part.artefact == "cegb-figure2"}
+    assert wanted == {without_rivals}

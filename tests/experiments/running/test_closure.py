@@ -59,8 +59,8 @@ TRACED = {
     "experiments.cells.sample_images": ["sampling-figure3:sample_images"],
     "experiments.adaptive_sampling_2014.cells.trials": ["sampling-theorem1:laminating"],
     "experiments.adaptive_sampling_2014.cells.variants": ["sampling-choices:uniform_naive"],
-    "experiments.cegb_2017.cells.measure": ["cegb-figure2:cegb", "cegb-figure1:cegb"],
-    "experiments.cegb_2017.cells.rivals": ["cegb-rivals:budget_prune"],
+    "experiments.cegb_2017.cells.measure": ["cegb-figure1:cegb"],
+    "experiments.cegb_2017.cells.rivals": ["cegb-figure2:cegb", "cegb-figure2:budget_prune"],
     "experiments.cegb_2017.cells.segment": ["cegb-figure4:cegb"],
     "experiments.cegb_2017.cells.stopwatch": ["cegb-training-time:cegb"],
 }
