@@ -7,9 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
 from experiments.cells.gaps import WIDEST_GAP, gaps_between
+from experiments.estimates import t_interval
 
 HALF_THE_COST = 0.30103
 """log10(2): the smallest saving that claims call much cheaper, in decades of cost.
@@ -56,11 +56,7 @@ class Curves:
         """
         kept = self._drawn()
         cost, score = self.cost[:, kept], self.score[:, kept]
-        mean, n = score.mean(axis=0), len(score)
-        if n < 2:
-            return cost.mean(axis=0), mean, mean, mean
-        half = special.stdtrit(n - 1, 0.975) * score.std(axis=0, ddof=1) / np.sqrt(n)
-        return cost.mean(axis=0), mean, mean - half, mean + half
+        return cost.mean(axis=0), score.mean(axis=0), *t_interval(score)
 
     def gaps(self) -> np.ndarray:
         """Return for each two neighbours of :meth:`summary` whether a gap lies between them."""

@@ -86,13 +86,9 @@ def over_units(effects: np.ndarray, level: float = LEVEL) -> Estimate:
     return Estimate(n, float(np.mean(effects)), float(interval.low), float(interval.high))
 
 
-def rate_interval(failures, trials, level: float = LEVEL) -> tuple[np.ndarray, np.ndarray]:
+def rate_interval(failures: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
     """Interval of the probability of a failure, after Clopper and Pearson."""
-    failures, trials = np.asarray(failures), np.asarray(trials)
-    tail, successes = (1 - level) / 2, trials - failures
-    low = np.zeros(failures.shape)
-    high = np.ones(failures.shape)
-    any_failed, any_held = failures > 0, successes > 0
-    low[any_failed] = special.betaincinv(failures[any_failed], successes[any_failed] + 1, tail)
-    high[any_held] = special.betaincinv(failures[any_held] + 1, successes[any_held], 1 - tail)
-    return low, high
+    from scipy import stats
+
+    interval = stats.binomtest(failures, trials).proportion_ci(level, method="exact")
+    return float(interval.low), float(interval.high)

@@ -101,7 +101,8 @@ def _draw_rates(
     marker, colour = look
     counted = counts(rows[(rows["votes"] == votes) & (rows["n_features"] == Q)])
     failures, trials = counted["failures"].to_numpy(), counted["trials"].to_numpy()
-    low, high = rate_interval(failures, trials, 0.95)
+    pairs = zip(failures.tolist(), trials.tolist(), strict=True)
+    low, high = np.array([rate_interval(*pair) for pair in pairs]).T
     rate, seen = failures / trials, failures > 0
     says = "all others vote against the best" if votes == "opposed" else "votes independent"
     ax.errorbar(

@@ -14,9 +14,9 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
-from scipy import special
 
 from experiments.curves import budgets_between
+from experiments.estimates import t_interval
 from experiments.mddag_2012.cells.rows import NO_EDGE
 
 UNSELECTED = "adaboost"
@@ -82,8 +82,4 @@ class Curve:
         budgets = budgets_between(self.first, self.last)
         budgets = np.r_[budgets[budgets <= self.last], self.last]
         scores = self.at(budgets)
-        mean, n = scores.mean(axis=0), len(scores)
-        if n < 2:
-            return budgets, mean, mean, mean
-        half = special.stdtrit(n - 1, 0.975) * scores.std(axis=0, ddof=1) / np.sqrt(n)
-        return budgets, mean, mean - half, mean + half
+        return budgets, scores.mean(axis=0), *t_interval(scores)
