@@ -35,7 +35,7 @@ from experiments.greedy_miser_2012.show.divisions import (
     step_of_each,
 )
 from experiments.greedy_miser_2012.show.training_time import ratios
-from experiments.primaries.declared import Part, Primary
+from experiments.primaries.declared import Part, Primary, Reading, every, otherwise
 
 
 def dearer_fall(rows: pd.DataFrame, panel: str) -> np.ndarray:
@@ -279,9 +279,28 @@ _CLAIMS = (
 
 _OF_RANKING = ("cheaper", "almost-matches", "above", "dear-features", "step")
 
+_DEPTHS = (3, 6)
+
+
+def _with_readings(one: Primary) -> Primary:
+    """Add what trees of other depths say to a claim that divisions of the data judge."""
+    if any(part.artefact != "miser-divisions" for part in one.parts):
+        return one
+    readings = tuple(
+        Reading(
+            f"trees of depth {depth}",
+            'the paper says of depth "e.g. b = 4" and prints none of its ranking experiments',
+            tuple(otherwise(part, [f"all.max_depth={depth}"], every) for part in one.parts),
+            n=_DIVISIONS[0],
+        )
+        for depth in _DEPTHS
+    )
+    return replace(one, readings=readings)
+
+
 PRIMARIES = tuple(
     replace(one, said_of=("ranking",))
     if one.id.startswith(tuple(f"miser-{name}" for name in _OF_RANKING))
     else one
-    for one in _CLAIMS
+    for one in map(_with_readings, _CLAIMS)
 )

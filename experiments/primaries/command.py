@@ -17,11 +17,12 @@ from experiments.primaries.confirming import (
     Declared,
     Minutes,
     confirming,
+    every_artefact,
     minutes,
     minutes_left,
     rough,
 )
-from experiments.primaries.declared import Part, Primary, Wants, discover, n_judged
+from experiments.primaries.declared import AS_SET, Part, Primary, Wants, discover, n_judged
 from experiments.primaries.judging import Judged, as_row, judge
 from experiments.primaries.verdicts import UNDECIDED
 from experiments.publishing import scoreboard
@@ -60,21 +61,23 @@ def decide(
     """
     names = [_named(declared, name) for name in names]
     chosen = _chosen(declared, names)
-    ids = sorted(a.id for a in suite.registry.artefacts)
+    artefacts = every_artefact(declared, suite.registry.artefacts)
+    ids = sorted(a.id for a in artefacts)
     runs, known = storing.read(suite.results, ids), storing.measured(suite.results, ids)
     past = storing.published_verdicts(suite.results)
     found = [judge(one, runs, n_claims, past.get(one.id, "")) for one, n_claims in chosen]
     kept = storing.repetitions(runs)
-    say = partial(_say, suite, known, kept, echo)
+    say = partial(_say, artefacts, known, kept, echo)
     say(found)
     wanted = _lacking(found, kept) if readings else _wanted(found, kept, names)
     total = 0.0
     with Workers(options.jobs, options.scheduler) as workers:
-        for artefact in (a for a in suite.registry.artefacts if a.id in wanted):
+        for artefact in (a for a in artefacts if a.id in wanted):
             for (dataset, scale, wants), n in wanted[artefact.id].items():
                 have = kept.get((artefact.id, dataset, scale), 0)
                 measured = known.get(artefact.id, {})
-                time = minutes(artefact, n, [dataset], scale, measured, have, wants)
+                of_all = known.get(artefact.id.partition(AS_SET)[0])
+                time = minutes(artefact, n, [dataset], scale, measured, have, wants, of_all)
                 total += time
                 before = f" beside {have} that are kept" * bool(have)
                 echo(
@@ -101,14 +104,13 @@ def declared_by(suite: Suite) -> Declared:
 
 
 def _say(
-    suite: Suite,
+    artefacts: Sequence[Artefact],
     measured: Mapping[str, Minutes],
     kept: Mapping,
     echo: Callable[[str], None],
     found: Sequence[Judged],
 ) -> None:
     """Say of each claim what boards say of it."""
-    artefacts = suite.registry.artefacts
     left = partial(minutes_left, artefacts=artefacts, measured=measured, kept=kept)
     for judged in found:
         echo(line_of(judged.primary, as_row(judged, ""), left, None, ()).said())

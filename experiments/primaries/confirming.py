@@ -5,13 +5,34 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from experiments import setting
 from experiments.artefact import Artefact
 from experiments.cell import Cell
-from experiments.primaries.declared import FIRST_SEED, Primary, Wants, every
+from experiments.primaries.declared import (
+    AS_SET,
+    FIRST_SEED,
+    Primary,
+    Wants,
+    every,
+    every_part,
+)
 
 Declared = Mapping[str, Sequence[Primary]]
 Minutes = Mapping[tuple[str, str], float]
 """Minutes of one repetition on 2 cores, by data set and scale."""
+
+
+def every_artefact(declared: Declared, artefacts: Sequence[Artefact]) -> list[Artefact]:
+    """Return the artefacts, and those with other parameters that readings of claims ask for."""
+    parts = (part for claims in declared.values() for one in claims for part in every_part(one))
+    asked = {part.artefact: part.scale for part in parts if AS_SET in part.artefact}
+    known, found = {artefact.id: artefact for artefact in artefacts}, []
+    for name, scale in sorted(asked.items()):
+        of, _, settings = name.partition(AS_SET)
+        if of in known:
+            otherwise = setting.applied(known[of], scale, setting.parse(settings.split(",")))
+            found.append(replace(otherwise, id=name))
+    return [*artefacts, *found]
 
 
 def confirming(
@@ -43,6 +64,7 @@ def minutes(
     measured: Minutes,
     kept: int = 0,
     wants: Wants = every,
+    of_all: Minutes | None = None,
 ) -> float:
     """Return the minutes that so many repetitions take on 2 cores.
 
@@ -57,15 +79,21 @@ def minutes(
         Of the sets that were run, see :func:`.storing.measured`.
     kept, wants
         As in :func:`confirming`.
+    of_all : Mapping, optional
+        Like `measured`, of all cells of a set that has none there: cells are counted alike.
     """
-    n_cells = max(len(artefact.cells(scale)), 1)
+    n_cells, of_all = max(len(artefact.cells(scale)), 1), of_all or {}
     total = 0.0
     for dataset in datasets:
         if (dataset, scale) in measured:
             total += (n - kept + min(kept, 1)) * measured[dataset, scale]
+            continue
+        asked = len(confirming(artefact, n, [dataset], kept, wants).cells(scale))
+        if (dataset, scale) in of_all:
+            each = of_all[dataset, scale] / len(confirming(artefact, 1, [dataset]).cells(scale))
         else:
-            share = len(confirming(artefact, n, [dataset], kept, wants).cells(scale)) / n_cells
-            total += artefact.minutes[scale] * share
+            each = artefact.minutes[scale] / n_cells
+        total += each * asked
     return total
 
 

@@ -7,7 +7,7 @@ import importlib.util
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -57,6 +57,15 @@ class Part:
     wants: Wants = every
     # ``rows -> (n,) bool``: in which repetitions no model is as good as the claim's words ask
     none: Callable[[pd.DataFrame], np.ndarray] | None = None
+
+
+AS_SET = "@"
+"""Between the name of an artefact and what is set of its methods' parameters."""
+
+
+def otherwise(part: Part, settings: Sequence[str], wants: Wants) -> Part:
+    """Return a part whose cells have other parameters, said as ``reproduce --set`` takes them."""
+    return replace(part, artefact=f"{part.artefact}{AS_SET}{','.join(settings)}", wants=wants)
 
 
 @dataclass(frozen=True)

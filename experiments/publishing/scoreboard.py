@@ -14,7 +14,7 @@ from typing import NamedTuple
 from datasets.sources.storage import write_atomically
 from experiments.artefact import Artefact
 from experiments.primaries import storing
-from experiments.primaries.confirming import Declared, minutes_left
+from experiments.primaries.confirming import Declared, every_artefact, minutes_left
 from experiments.primaries.judging import OTHER_DATA, as_row, judge
 from experiments.primaries.verdicts import SIGNS, UNDECIDED, VERDICTS
 from experiments.publishing import output
@@ -67,7 +67,7 @@ class Board(NamedTuple):
 
 def boards(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> list[Board]:
     """Return the scoreboard of each paper, declared or not, in the order of papers."""
-    judged = storing.read_table(results)
+    judged, artefacts = storing.read_table(results), every_artefact(declared, artefacts)
     ids = [artefact.id for artefact in artefacts]
     known, kept = storing.measured(results, ids), storing.kept_repetitions(results, ids)
     left = partial(minutes_left, artefacts=artefacts, measured=known, kept=kept)
