@@ -116,7 +116,7 @@ def _with_readings(one: Primary) -> Primary:
         return one
     readings = tuple(
         Reading(
-            f"Laminating begins with Q = {Q}",
+            f"Q = {Q} in Laminating",
             "the paper prints no Q; ours is the largest power of two that leaves five examples",
             tuple(_with_q(part, Q) for part in one.parts),
             n=20 if one.id.endswith("inria") else 10,  # as are kept

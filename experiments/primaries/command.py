@@ -16,13 +16,15 @@ from experiments.primaries import storing
 from experiments.primaries.confirming import (
     Declared,
     Minutes,
+    base_of,
     confirming,
     every_artefact,
     minutes,
     minutes_left,
     rough,
+    settings_of,
 )
-from experiments.primaries.declared import AS_SET, Part, Primary, Wants, discover, n_judged
+from experiments.primaries.declared import Part, Primary, Wants, discover, n_judged
 from experiments.primaries.judging import Judged, as_row, judge
 from experiments.primaries.verdicts import UNDECIDED
 from experiments.publishing import scoreboard
@@ -76,7 +78,7 @@ def decide(
             for (dataset, scale, wants), n in wanted[artefact.id].items():
                 have = kept.get((artefact.id, dataset, scale), 0)
                 measured = known.get(artefact.id, {})
-                of_all = known.get(artefact.id.partition(AS_SET)[0])
+                of_all = known.get(base_of(artefact.id))
                 time = minutes(artefact, n, [dataset], scale, measured, have, wants, of_all)
                 total += time
                 before = f" beside {have} that are kept" * bool(have)
@@ -186,6 +188,7 @@ def _run(
 ) -> None:
     """Run what a set's repetitions lack, and keep all; all of them if the first is not as kept."""
     source_tree = provenance.source_tree_hash()
+    options = replace(options, settings=settings_of(artefact.id))
 
     def made(kept: int) -> storing.Made:
         fresh = confirming(artefact, options.n_seeds, [dataset], kept, wants)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from experiments import setting
 from experiments.artefact import Artefact
@@ -28,11 +29,21 @@ def every_artefact(declared: Declared, artefacts: Sequence[Artefact]) -> list[Ar
     asked = {part.artefact: part.scale for part in parts if AS_SET in part.artefact}
     known, found = {artefact.id: artefact for artefact in artefacts}, []
     for name, scale in sorted(asked.items()):
-        of, _, settings = name.partition(AS_SET)
-        if of in known:
-            otherwise = setting.applied(known[of], scale, setting.parse(settings.split(",")))
+        if (of := base_of(name)) in known:
+            otherwise = setting.applied(known[of], scale, settings_of(name))
             found.append(replace(otherwise, id=name))
     return [*artefacts, *found]
+
+
+def base_of(artefact_id: str) -> str:
+    """Return the artefact whose cells they are, whatever is set."""
+    return artefact_id.partition(AS_SET)[0]
+
+
+def settings_of(artefact_id: str) -> dict[str, dict[str, Any]]:
+    """Return what is set of its methods, as :func:`experiments.setting.parse` does."""
+    texts = artefact_id.partition(AS_SET)[2]
+    return setting.parse(texts.split(",")) if texts else {}
 
 
 def confirming(

@@ -47,9 +47,9 @@ class Board(NamedTuple):
             text = f"{SIGNS[verdict]} {len(lines)} {verdict}"
             text += self._why_open(len(lines)) if verdict == UNDECIDED else ""
             said.append(f"{text} ({short})" if names else text)
-        robust = sum(one.robust for one in self.lines if one.readings)
-        read = sum(bool(one.readings) for one in self.lines)
-        said += [f"{robust} of {read} with readings robust"] * bool(read)
+        read = [one for one in self.lines if any(reading.verdict for reading in one.readings)]
+        robust = sum(one.robust for one in read)
+        said += [f"{robust} of {len(read)} with readings robust"] * bool(read)
         return " · ".join(said)
 
     def not_run(self) -> int:

@@ -14,9 +14,19 @@ import pytest
 from experiments import registry
 from experiments.cell import digest
 from experiments.primaries import storing
-from experiments.primaries.confirming import confirming
-from experiments.primaries.declared import FIRST_SEED, Part, Primary, check_declared, discover
+from experiments.primaries.confirming import confirming, every_artefact
+from experiments.primaries.declared import (
+    FIRST_SEED,
+    Part,
+    Primary,
+    Reading,
+    check_declared,
+    discover,
+    every,
+    otherwise,
+)
 from experiments.publishing.output import DamagedResults
+from experiments.setting import WrongSetting
 from tests.experiments.toy_artefact import difference, make_toy, suite
 
 CLAIMS = (
@@ -212,6 +222,28 @@ def test_cells_whose_rows_nobody_wants_are_not_run(toy, tmp_path, run):
     assert set(some["algorithm"]) == {"better"}
     with pytest.raises(ValueError, match="kinds of cells"):
         check_declared((claim, CLAIMS[1]))
+
+
+def test_a_reading_by_other_parameters_is_run_and_kept_apart(toy, tmp_path, run):
+    part = otherwise(CLAIMS[0].parts[0], ["better.fail_at=7"], every)
+    read = dataclasses.replace(CLAIMS[0], readings=(Reading("never fails", "why", (part,), n=3),))
+    toy = dataclasses.replace(toy, primaries={"toy": (read,)})
+    run(toy, "decide", "--jobs", "1", "--quiet")
+    _, out, _ = run(toy, "claims")
+    assert "never fails: declared, not run yet" in out
+    status, out, err = run(toy, "decide", "--readings", "--jobs", "1", "--quiet")
+    assert status == 0, err
+    assert "toy-figure2@better.fail_at=7: 3 repetitions of nearby" in out
+    meta = json.loads(
+        (tmp_path / "primary" / "toy-figure2@better.fail_at=7" / "meta.json").read_text()
+    )
+    assert meta["set"] == {"better": {"fail_at": 7}}
+    table = pd.read_csv(tmp_path / "primary_readings.csv")
+    assert table[["reading", "n", "verdict"]].values.tolist() == [["never fails", 3, "reproduced"]]
+    wrong = dataclasses.replace(part, artefact="toy-figure2@better.fail=7")
+    wrong = dataclasses.replace(read, readings=(Reading("wrong", "why", (wrong,)),))
+    with pytest.raises(WrongSetting, match="has no parameter fail of better"):
+        every_artefact({"toy": (wrong,)}, toy.registry.artefacts)
 
 
 def test_a_dry_run_runs_nothing(toy, tmp_path, run):
