@@ -24,6 +24,15 @@ PAPERS = {
 """The papers of the suite, the latest first: the order of every list of them. A paper has artefacts
 as soon as its folder has ``registered.py``."""
 
+NAMES = {
+    "cegb_2017": "CEGB",
+    "adaptive_sampling_2014": "Adaptive sampling",
+    "greedy_miser_2012": "Greedy Miser",
+    "cronus_2012": "Cronus",
+    "mddag_2012": "MDDAG",
+}
+"""For each paper the name that people use."""
+
 _NUMBERED = re.compile(r"(figure|table)\d+\w*")
 
 

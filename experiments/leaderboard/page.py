@@ -17,9 +17,8 @@ from experiments.leaderboard import answers, pictures, ratings
 from experiments.leaderboard.judging import CONSTANT
 from experiments.leaderboard.problems import METRICS
 from experiments.looks import name_of
-from experiments.publishing.report.papers import FACES
 from experiments.publishing.report.site import Linked, site
-from experiments.registry import short_name
+from experiments.registry import NAMES, short_name
 from experiments.style import house_style, picture_bytes
 
 UNITS = {
@@ -94,7 +93,7 @@ def rendered(folder: Path) -> str:
     order = tables["ranking"]["method"].tolist()
     critical = ratings.critical(table)
     own = Path(__file__).resolve().parent
-    papers = [Linked(f"{short_name(paper)}.html", name) for paper, (name, _) in FACES.items()]
+    papers = [Linked(f"{short_name(paper)}.html", name) for paper, name in NAMES.items()]
     environment = site(papers, own)
     environment.globals["has_leaderboard"] = True
     environment.filters["label"] = name_of

@@ -71,5 +71,5 @@ def _hangs(line: Line) -> str:
 def _waits(line: Line) -> str:
     return (
         f"{_short(line.sentence)} ({amount(line.effect, line.unit)}): {line.verdict}, until fresh "
-        "repetitions judge by the new rule of intervals."
+        "repetitions judge."
     )

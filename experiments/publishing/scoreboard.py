@@ -20,7 +20,7 @@ from experiments.primaries.verdicts import SIGNS, UNDECIDED, VERDICTS
 from experiments.publishing import output
 from experiments.publishing.claim_lines import NOTHING, Line, line_of
 from experiments.publishing.findings import findings
-from experiments.registry import PAPERS, short_name
+from experiments.registry import NAMES, PAPERS, short_name
 
 _BEGIN, _END = "<!-- scoreboard -->\n", "<!-- end of scoreboard -->"
 
@@ -140,7 +140,7 @@ def in_a_line_each(found: Sequence[Board]) -> str:
     lines = ["| paper | what holds, what does not, what hangs | claims |", "|---|---|---|"]
     for board in found:
         folder = folders.get(board.paper)
-        title = f"[{board.title}](experiments/{folder}/README.md)" if folder else board.title
+        title = f"[{NAMES[folder]}](experiments/{folder}/README.md)" if folder else board.title
         said = " ".join(f"**{what}:** {text}" for what, text in findings(board.lines))
         lines.append(f"| {title} | {said} | {board.summary()} |")
     return "\n".join(lines) + "\n"

@@ -15,16 +15,16 @@ from experiments.publishing.report import content, notes
 from experiments.publishing.report.answers import answer
 from experiments.publishing.report.content import Published
 from experiments.publishing.scoreboard import Board, without_summary
-from experiments.registry import PAPERS, short_name
+from experiments.registry import NAMES, PAPERS, short_name
 
 FACES = {
-    "cegb_2017": ("CEGB", "cegb-figure2"),
-    "adaptive_sampling_2014": ("Adaptive sampling", "sampling-figure2"),
-    "greedy_miser_2012": ("Greedy Miser", "miser-figure1"),
-    "cronus_2012": ("Cronus", "cronus-figure2"),
-    "mddag_2012": ("MDDAG", "mddag-figure2"),
+    "cegb_2017": "cegb-figure2",
+    "adaptive_sampling_2014": "sampling-figure2",
+    "greedy_miser_2012": "miser-figure1",
+    "cronus_2012": "cronus-figure2",
+    "mddag_2012": "mddag-figure2",
 }
-"""For each paper the name that people use, and the figure that stands for it."""
+"""For each paper the figure that stands for it."""
 
 
 FOLDED = ("Results", "Data and grids")
@@ -100,7 +100,7 @@ def gather(
 
 def _paper(name: str, board: Board, entries: list[Entry], folder: Path, pages: dict) -> Paper:
     title = PAPERS.get(name, name)
-    called, face = FACES.get(name, (title, ""))
+    called, face = NAMES.get(name, title), FACES.get(name, "")
     pictured = [entry for entry in entries if entry.published and entry.published.picture]
     first = next((entry for entry in pictured if entry.artefact.id == face), None)
     in_words, rest = _readme(folder, name, pages)

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 
 import pytest
 
+from experiments import registry
 from experiments.primaries import verdicts
 from experiments.primaries.declared import discover as declared_claims
 from experiments.publishing import report
@@ -163,8 +164,8 @@ def test_the_overview_has_a_card_for_each_paper():
     cards = re.findall(r'<li class="card">.*?</p>\n</li>', page, re.DOTALL)
     *cards, of_all = cards
     assert '<h3><a href="leaderboard.html">' in of_all
-    for (paper, (name, face)), card in zip(papers.FACES.items(), cards, strict=True):
-        short = short_name(paper)
+    for (paper, face), card in zip(papers.FACES.items(), cards, strict=True):
+        short, name = short_name(paper), registry.NAMES[paper]
         assert f'<h3><a href="{short}.html">{name}</a></h3>' in card
         assert f'src="{face}/figure.png"' in card
         counts = [int(n) for n in re.findall(r"<strong>(\d+)</strong>", card)]
