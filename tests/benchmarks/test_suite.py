@@ -13,7 +13,8 @@ from sklearn.base import is_classifier
 
 from algorithms.feature_sampling import SAMPLERS as REGISTERED
 from algorithms.registry.registered import ESTIMATORS
-from benchmarks.followed import long, rows, special, suite, table, tracked, twins
+from benchmarks.followed import long, newcomer, rows, special, suite, table, tracked, twins
+from experiments import cli
 
 KINDS = ("time_", "track_", "peakmem_", "timeraw_")
 
@@ -139,6 +140,37 @@ def test_the_wheel_is_imported_and_predicts(tiny, variant, monkeypatch):
         special.Wheel().make(variant)
 
 
+def test_a_newcomers_clock_counts_children_and_begins_with_an_empty_cache(monkeypatch):
+    """A grandchild computes, and its parent sleeps."""
+    child = (
+        "import os, pathlib, time, algorithms\n"
+        "assert not pathlib.Path(os.environ['COST_AWARE_BOOSTING_CACHE']).exists()\n"
+        "assert 'NUMBA_CACHE_DIR' not in os.environ\n"
+        "while time.process_time() < 0.5: pass\n"
+    )
+    program = (
+        "import subprocess, sys, time\n"
+        "time.sleep(0.5)\n"
+        f"subprocess.run([sys.executable, '-c', {child!r}], check=True)\n"
+        "assert len(open('table.csv').readlines()) == 2001\n"
+    )
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "elsewhere")
+    monkeypatch.setattr(newcomer, "arguments", lambda answer: ["-c", program])
+    assert 0.5 < newcomer.seconds("CEGB") < 0.95
+    monkeypatch.setattr(newcomer, "arguments", lambda answer: ["-c", "raise SystemExit(1)"])
+    with pytest.raises(subprocess.CalledProcessError):
+        newcomer.seconds("CEGB")
+
+
+def test_a_newcomers_commands_are_those_of_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "table.csv").touch()
+    for answer in newcomer.COMMANDS:
+        _, _, name, *options = newcomer.arguments(answer)
+        context = cli.commands.commands[name].make_context(name, options)
+        assert context.params["quiet"]
+
+
 # --- each of them, at a size that takes no time ---------------------------------------------------
 
 
@@ -165,6 +197,12 @@ def test_every_reference_runs(algorithm, monkeypatch):
     one.setup(algorithm)
     one.time_reference_fit(algorithm)
     assert one.track_factor(algorithm) > 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("algorithm", newcomer.FITS)
+def test_every_first_fit_runs(algorithm):
+    exec(newcomer.arguments(algorithm)[1], {})
 
 
 @pytest.mark.slow
