@@ -24,7 +24,7 @@ MACHINE ?=
 OPTIONS = --scale $(SCALE) --data $(DATA) $(if $(JOBS),--jobs $(JOBS)) $(ARGS)
 
 .DEFAULT_GOAL := help
-.PHONY: help setup setup-peers compile test test-slow check bench bench-long bench-machine bench-check \
+.PHONY: help setup setup-peers compile test test-slow check bench bench-long bench-earlier bench-machine bench-check \
   bench-gate bench-kernels bench-peers lint clean reproduce report dashboard leaderboard api wheel setup-docs
 
 help:
@@ -112,6 +112,12 @@ bench: bench-machine
 	"$(PY)" -m benchmarks.gate
 bench-long: bench-machine
 	$(ASV_RUN) --bench '^long'
+
+# Earlier commits by today's benchmarks. What one lacks is skipped, and an interrupted run goes on at
+# the commit where it was. Numbers are comparable only if one idle machine has measured all in one go.
+bench-earlier: bench-machine
+	cut -d ' ' -f 1 benchmarks/commits.txt | "$(PY)" -m asv run --show-stderr --skip-existing \
+	  $(if $(MACHINE),--machine $(MACHINE)) --bench '^(?!long)' HASHFILE:- $(ARGS)
 
 # The suite loads and every benchmark is found, without running any.
 bench-check: setup

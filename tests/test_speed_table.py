@@ -5,8 +5,7 @@ import re
 from itertools import pairwise
 from pathlib import Path
 
-from benchmarks import today
-from benchmarks.scale import picture
+from benchmarks import peers, today
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 TEXT = (DOCS / "speed.md").read_text(encoding="utf-8")
@@ -15,11 +14,11 @@ RUN = today.read(DOCS / "speed.json")
 
 def test_the_page_has_the_table_of_the_run():
     assert today.into(TEXT, RUN) == TEXT
-    assert set(RUN.parts) == set(today.PARTS)
+    assert set(RUN.parts) == set(peers.CASES)
 
 
 def test_the_picture_is_that_of_the_run():
-    assert (DOCS / "scale.svg").read_bytes() == picture(*today.curves(RUN))
+    assert (DOCS / "scale.svg").read_bytes() == today.picture(RUN)
 
 
 def test_the_table_divides_rightly():

@@ -8,7 +8,7 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from benchmarks import fixed, gate, kernels, ratios
+from benchmarks import gate, kernels, ratios
 from benchmarks.followed import suite
 
 
@@ -76,7 +76,7 @@ def test_the_command_takes_the_newest_point_before(monkeypatch):
 
 def test_a_ratio_is_of_the_benchmarks_time():
     """Of five fixed kernels; wide bounds, for speed is no matter of tests."""
-    assert 2 < ratios.ratio(lambda: [fixed.fixed_kernel() for _ in range(5)], 0.05) < 12
+    assert 2 < ratios.ratio(lambda: [ratios.fixed_kernel() for _ in range(5)], 0.05) < 12
 
 
 def test_what_is_followed_has_a_name_and_is_made_ready(tmp_path, monkeypatch):

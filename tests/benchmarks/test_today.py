@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import click
-import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from benchmarks import today
-from benchmarks.today import Row, Run
+from benchmarks.timing import Row
+from benchmarks.today import Run
 
 ROWS = (
     Row("normal data", "whole fit", "s", 0.3, "LightGBM", 0.5, 0.6),
@@ -79,8 +79,8 @@ def test_a_run_goes_on_but_nowhere_else(tmp_path):
         return measure
 
     with pytest.raises(KeyboardInterrupt):
-        today.gone_on(now, path, {"a": part("a"), "b": part("b", fails=True)})
-    parts = {"a": part("a"), "b": part("b")}
+        today.gone_on(now, path, {"a": {"": part("a")}, "b": {"": part("b", fails=True)}})
+    parts = {"a": {"": part("a")}, "b": {"": part("b")}}
     for _ in range(2):
         assert today.gone_on(now, path, parts).rows == ROWS[1:3]
     assert calls == ["a", "b"]
@@ -100,39 +100,7 @@ def test_a_file_that_is_no_run(tmp_path, content):
         today.table(RUN._replace(rows=()))
 
 
-def test_parts_give_rows_of_what_others_measure(monkeypatch):
-    """Each part's rows, of programs that take no time."""
-    from benchmarks import cronus, mddag, peers, scale, single_row
-    from benchmarks.followed import scanning
-
-    line = scale.Line(10, 1.0, 1.1, 2.0, float("nan"), 3.0, 0.5, 0.7)
-    monkeypatch.setattr(scale, "measure", lambda *given, **options: line)
-    monkeypatch.setattr(peers, "training_sets", lambda: {"MiniBooNE": (0, 0)})
-    spent = {"ours": 1.0, "LightGBM": 2.0, "XGBoost": 4.0}
-    monkeypatch.setattr(peers, "compare_training", lambda *given, **options: spent)
-    monkeypatch.setattr(peers, "prediction_micros", lambda *given: dict(spent))
-    names = ("ours, predict", "LightGBM, Booster.predict", "ours, fast_predictor()",
-             "LightGBM, C function for single rows")  # fmt: skip
-    monkeypatch.setattr(single_row, "one_row", lambda *given: dict.fromkeys(names, 4.0))
-    monkeypatch.setattr(mddag, "rows_of", lambda name: (0, 0, "real"))
-    monkeypatch.setattr(mddag, "stumps_of", lambda *rows: None)
-    monkeypatch.setattr(mddag, "sarsa", lambda *given: mddag.Sarsa(None, 0.3, 10_000_000))
-    lines = {"all stumps": scanning.Line(100, 2000, 4e-5), "MDDAG": scanning.Line(100, 300, 3e-6)}
-    monkeypatch.setattr(scanning, "scan_all", lambda: (lines, "synthetic"))
-    monkeypatch.setattr(cronus, "yahoo_sized", lambda *sizes: (np.ones((9, 2)), *np.ones((4, 9))))
-    monkeypatch.setattr(cronus, "timed_fit", lambda *given, **options: (None, 1.0, 1.0))
-    monkeypatch.setattr(cronus, "speed_up", lambda *given: cronus.SpeedUp(50.0, 100.0, 4.0))
-    monkeypatch.setattr(today, "_FIRST_FIT", "print(36.5)")
-    rows = [row for part in today.PARTS.values() for row in part()]
-    assert len(rows) == 4 * len(scale.SIZES) + 3 + 4 + 2 + len(lines) + 1 + 1
-    assert rows[-1].ours == 36.5
-    ratios = {row.ratio for row in rows[:-1]} - {None}
-    assert ratios == {0.5, 0.25, 1.0, 1.1, 0.5 / 0.7, 1.0 / 3.0, 2.0}
-    text = today.table(RUN._replace(rows=tuple(rows)))
-    assert "MiniBooNE: with prices | 1.00 s | LightGBM | 2.00 s | 0.50 | 0.1, missed" in text
-    assert "one row, fast_predictor | 4.00 µs" in text
-    assert "a step of SARSA, β = 0.001 | 30.0 ns |  |  |  | 12 ns, missed" in text
-    scans = "detector of faces (synthetic) scans a picture: an evaluation, all stumps"
-    assert f"{scans} | 20.0 ns |  |  |  | 12 ns, missed" in text
-    assert "an evaluation, MDDAG | 10.0 ns |  |  |  | 12 ns |" in text
-    assert "a row | 4.00 µs | all trees / counted speed-up | 2.00 µs | 2.00 | 2 |" in text
+def test_a_busy_machine_is_refused():
+    today.refuse_if_busy((0.2, 0.1, 9.0))
+    with pytest.raises(click.ClickException, match="not idle: its load is 0"):
+        today.refuse_if_busy((0.1, 1.0, 0.0))

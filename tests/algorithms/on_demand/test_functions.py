@@ -7,16 +7,12 @@ import re
 import numpy as np
 import pandas as pd
 import pytest
-from click.testing import CliRunner
 from scipy import sparse
 
 from algorithms.cegb import CEGBRegressor
-from algorithms.gbrt import GBRTClassifier
 from algorithms.interop.forest import MeteredForest
 from algorithms.interop.nodes import flat_stumps
 from algorithms.on_demand.predictor import OnDemandPredictor, OnDemandResult, _Batch
-from benchmarks import latency
-from datasets import load
 from tests.algorithms.on_demand.test_predictor import (
     FORK,
     FORK_X,
@@ -340,30 +336,3 @@ def test_the_documented_database(capsys):
 def test_a_regressor_has_no_probabilities():
     with pytest.raises(ValueError, match="CEGBRegressor has no predict_proba on demand"):
         OnDemandPredictor(fork_model(), Functions(fork_model(), FORK_X)).predict_proba([0])
-
-
-def test_the_latency_benchmark_runs(monkeypatch):
-    monkeypatch.setattr(latency, "UNIT", 1e-8)
-    monkeypatch.setattr(latency, "TREES", 2)
-    arguments = ["--data", "digits", "--single", "3", "--many", "300", "--only", "features"]
-    result = CliRunner().invoke(latency.main, arguments, catch_exceptions=False)
-    assert result.exit_code == 0
-    table = [line.split(" | ") for line in result.output.splitlines() if line.startswith("| ")]
-    assert [(row[0], row[1], row[2], row[3]) for row in table[1:]] == [
-        (f"| {model}", way, request, n_requests)
-        for model in ("GBRT", "CEGB")
-        for request, n_requests in (("1", "3"), ("256", "2"))
-        for way in ("full matrix", "on demand")
-    ]
-
-
-def test_the_latency_benchmark_refuses_other_predictions(monkeypatch):
-    def wrong(model, functions, request):
-        return lambda rows: np.full(len(rows), -1)
-
-    monkeypatch.setattr(latency, "on_demand", wrong)
-    monkeypatch.setattr(latency, "UNIT", 1e-8)
-    data = load("digits")
-    model = GBRTClassifier(**SMALL).fit(data.X_train, data.y_train)
-    with pytest.raises(AssertionError, match="GBRT, on demand: other predictions"):
-        list(latency.lines("GBRT", model, data, np.ones(64), {1: 2, 256: 2}))
