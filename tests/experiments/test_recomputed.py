@@ -44,10 +44,14 @@ def test_every_claim_has_a_recomputation():
 @pytest.mark.parametrize("claim", EFFECTS)
 def test_effect_on_each_set_and_on_all(claim):
     published, means = primaries(claim.partition("-")[0])[claim], []
+    is_due = "its rule was changed" in published["needs"]  # and no fresh repetition was made yet
+    begin = 0 if is_due else DECLARED[claim].seen
+    judged = slice(begin, begin + int(published["n"]))
     for part in DECLARED[claim].parts:
         rows = fresh(part.artefact, part.dataset)
-        later = sorted({int(row["seed"]) for row in rows} - BESIDE)[int(published["n"]) :]
-        values = EFFECTS[claim]([row for row in rows if int(row["seed"]) not in later])
+        there = sorted({int(row["seed"]) for row in rows} - BESIDE)
+        others = {*there} - {*there[judged]}
+        values = EFFECTS[claim]([row for row in rows if int(row["seed"]) not in others])
         known = [value for value in values if not math.isnan(value)]
         assert known
         means.append(statistics.mean(known))
