@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -37,6 +38,20 @@ def follow(model, X, rounds: Sequence[int], **meter) -> Iterator[tuple[np.ndarra
     costs = model.staged_cost(X, rounds=rounds, **meter)
     for n, cost in zip(rounds, costs, strict=True):
         yield model.first_rounds(n).predict(X), cost
+
+
+def prices_of(dataset) -> dict[str, Any]:
+    """Return the prices of a data set as parameters of an estimator."""
+    names = ("feature_costs", "feature_groups", "group_costs")
+    return {name: getattr(dataset, name) for name in names}
+
+
+def price_with_group(dataset) -> np.ndarray:
+    """Return what each feature costs if it is acquired alone, (d,) float64."""
+    if dataset.group_costs is None:
+        return dataset.feature_costs
+    shared = [dataset.group_costs[label] for label in dataset.feature_groups.tolist()]
+    return dataset.feature_costs + np.array(shared)
 
 
 def all_prices(dataset) -> float:

@@ -3,40 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
-from algorithms.cegb import CEGBClassifier, CEGBRegressor
-from algorithms.gbrt import GBRTClassifier, GBRTRegressor
-from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from experiments.methods.by_sets import takes_categories
-from experiments.methods.fitting import fitted, named, one_of, shape
+from experiments.methods.fitting import fitted, named, shape
 from experiments.methods.method import our_method
 from experiments.methods.problem import Problem
 from experiments.methods.trained import Rounds, Trained
+from experiments.methods.trees import paid_once, unfitted
 
 
 @our_method(has_tradeoff=True, takes_categories=True)
 @takes_categories
 def cegb(problem: Problem, draw: Mapping) -> Trained:
     """Train CEGB with the λ of the draw."""
-    kind = one_of(problem, CEGBClassifier, CEGBRegressor)
     options = shape(problem, draw) | {"tradeoff": draw["tradeoff"]}
-    model = fitted(kind(**options, **_given(problem)), problem, draw)
-    return Rounds(model, named(problem, draw, options))
+    return Rounds(_fitted("cegb", problem, draw, options), named(problem, draw, options))
 
 
-def _given(problem: Problem) -> dict[str, Any]:
-    """Give what a problem says of its features, as parameters."""
-    categorical = {"categorical_features": problem.categorical}
-    return {**problem.prices, **categorical, "n_threads": 1}
+def _fitted(slug: str, problem: Problem, draw: Mapping, options: Mapping):
+    features = {**problem.prices, "categorical_features": problem.categorical}
+    return fitted(unfitted(slug, problem.task, **options, **features), problem, draw)
 
 
 def fitted_gbrt(problem: Problem, draw: Mapping):
     """Fit trees that know no prices."""
-    kind = one_of(problem, GBRTClassifier, GBRTRegressor)
-    return fitted(kind(**shape(problem, draw), **_given(problem)), problem, draw)
+    return _fitted("gbrt", problem, draw, shape(problem, draw))
 
 
 @our_method(takes_categories=True)
@@ -54,12 +47,9 @@ def greedy_miser(problem: Problem, draw: Mapping) -> Trained:
     A budget is what its features may cost together. No row pays for more; trees are free, as they
     are for the meter.
     """
-    kind = one_of(problem, GreedyMiserClassifier, GreedyMiserRegressor)
     options = shape(problem, draw)
     options["max_depth"] = max(2, round(np.log2(options.pop("max_leaves"))))
-    options["tradeoff"] = draw["tradeoff"] * len(problem.fit)
+    options["tradeoff"] = paid_once(draw["tradeoff"], len(problem.fit))
     if "budget" in draw:
         options |= {"budget": draw["budget"], "tree_cost": 0.0}
-    unfitted = kind(**options, **_given(problem), init="zero")  # as its paper
-    model = fitted(unfitted, problem, draw)
-    return Rounds(model, named(problem, draw, options))
+    return Rounds(_fitted("greedy_miser", problem, draw, options), named(problem, draw, options))

@@ -78,11 +78,6 @@ def features(problem: Problem, draw: Mapping) -> pd.DataFrame:
     return X
 
 
-def one_of(problem: Problem, classifier: type, regressor: type) -> type:
-    """Give the class that fits the task; rankings are learned by regression."""
-    return classifier if problem.task == "classification" else regressor
-
-
 def fitted(model, problem: Problem, draw: Mapping):
     """Fit an estimator of ours; it sees names, and classes as the user writes them."""
     part = problem.fit

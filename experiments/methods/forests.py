@@ -10,10 +10,11 @@ import numpy as np
 from algorithms.budget_forest import BudgetForestClassifier, BudgetForestRegressor
 from algorithms.budget_prune import BudgetPruneClassifier
 from experiments.methods import facts
-from experiments.methods.fitting import fitted, log_between, most_in_leaf, named, one_of
+from experiments.methods.fitting import fitted, log_between, most_in_leaf, named
 from experiments.methods.method import CLASSES, RANKED, our_method
 from experiments.methods.problem import Part, Problem
 from experiments.methods.trained import Rounds, Trained
+from experiments.methods.trees import one_of
 
 _MOST_TREES = 40  # of the paper
 _N_PRUNINGS = 12  # measured of each forest, as many as there are thresholds of an exit
@@ -70,7 +71,7 @@ def _forest(problem: Problem, draw: Mapping) -> dict[str, Any]:
 @our_method(RANKED, allow_nan=False, unfit=facts.forest_of_grades)
 def budget_forest(problem: Problem, draw: Mapping) -> Trained:
     """Grow trees by the prices; a ranking is by the mean of the grades voted for."""
-    kind = one_of(problem, BudgetForestClassifier, BudgetForestRegressor)
+    kind = one_of(problem.task, BudgetForestClassifier, BudgetForestRegressor)
     options = _forest(problem, draw)
     model = fitted(kind(**options, **problem.prices, n_threads=1), problem, draw)
     return Rounds(model, named(problem, draw, options))

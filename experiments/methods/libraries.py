@@ -17,10 +17,11 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 from algorithms.interop import MeteredForest, from_catboost, from_lightgbm, from_scikit_learn
 from experiments.methods import facts, penalties
 from experiments.methods.exits import Exits
-from experiments.methods.fitting import features, named, one_of, pick, shape
+from experiments.methods.fitting import features, named, pick, shape
 from experiments.methods.method import CLASSES, method
 from experiments.methods.problem import Problem
 from experiments.methods.trained import Rounds, Trained
+from experiments.methods.trees import one_of
 
 _MARGINS = np.geomspace(0.05, 20.0, 12)
 _EVERY = (1, 2, 5, 10, 20)
@@ -74,7 +75,7 @@ def _lightgbm(problem: Problem, draw: Mapping, **options) -> MeteredForest:
     """Train LightGBM and read it into our meter."""
     import lightgbm
 
-    kind = one_of(problem, lightgbm.LGBMClassifier, lightgbm.LGBMRegressor)
+    kind = one_of(problem.task, lightgbm.LGBMClassifier, lightgbm.LGBMRegressor)
     model = kind(**_lightgbm_options(problem, draw), **options)
     model = _fitted(model, problem, draw)
     return _with_names(from_lightgbm(model, **problem.prices), problem)
@@ -148,7 +149,7 @@ def _catboost(problem: Problem, draw: Mapping, **own) -> Trained:
         "verbose": 0,
         **own,
     }
-    kind = one_of(problem, catboost.CatBoostClassifier, catboost.CatBoostRegressor)
+    kind = one_of(problem.task, catboost.CatBoostClassifier, catboost.CatBoostRegressor)
     model = _fitted(kind(**given), problem, draw)
     shown = ("learning_rate", "depth", "max_leaves", "min_data_in_leaf", "penalties_coefficient")
     said = {"n_estimators": options["n_estimators"]}
@@ -188,7 +189,7 @@ def catboost_per_object(problem: Problem, draw: Mapping) -> Trained:
 def hist_gradient_boosting(problem: Problem, draw: Mapping) -> Trained:
     """Train scikit-learn's HistGradientBoosting."""
     options = shape(problem, draw)
-    kind = one_of(problem, HistGradientBoostingClassifier, HistGradientBoostingRegressor)
+    kind = one_of(problem.task, HistGradientBoostingClassifier, HistGradientBoostingRegressor)
     model = kind(
         max_iter=options["n_estimators"],
         learning_rate=options["learning_rate"],

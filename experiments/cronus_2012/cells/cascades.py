@@ -27,10 +27,9 @@ from experiments.cronus_2012.cells.rows import model_row, stage_row
 from experiments.cronus_2012.cells.task import (
     Part,
     part_of,
-    price_with_group,
-    prices_of,
     training_weights,
 )
+from experiments.evaluate import all_prices, price_with_group, prices_of
 
 STEP = 1.3
 """Ratio of neighbouring λ; that of the paper's ten."""
@@ -138,9 +137,8 @@ def choose(trainer: Trainer, valid: Part, grid: Mapping, steps, **changed) -> di
 
 def _all_there_is(trainer: Trainer) -> float:
     """Return the bill of all trees."""
-    data, forest = trainer.dataset, trainer.forest
-    features = float(np.sum(data.feature_costs)) + sum((data.group_costs or {}).values())
-    return features + trainer.cell.params["tree_cost"] * forest.n_trees
+    trees = trainer.cell.params["tree_cost"] * trainer.forest.n_trees
+    return all_prices(trainer.dataset) + trees
 
 
 def score_and_bill(model: CascadeClassifier, part: Part) -> tuple[float, float]:

@@ -19,10 +19,10 @@ from experiments.cronus_2012.cells.rows import model_row
 from experiments.cronus_2012.cells.task import (
     boosted,
     part_of,
-    prices_of,
     training_weights,
     unfitted,
 )
+from experiments.evaluate import prices_of
 
 
 def soft_cascades(given: Mapping, positive_weight: float) -> Iterator[tuple[float, dict]]:

@@ -18,6 +18,7 @@ from algorithms.forest_costs import staged_bill
 from algorithms.gbrt import GBRTRegressor
 from algorithms.metrics import average_precision_at_k, mean_over_queries, precision_at_k
 from experiments.cell import Cell
+from experiments.evaluate import prices_of
 
 PLACES = 5
 """Places of the precision, precision@5."""
@@ -71,28 +72,9 @@ def part_of(cell: Cell, dataset, name: str) -> Part:
     return Part(getattr(dataset, f"X_{name}"), signs, copies, getattr(dataset, f"query_{name}"))
 
 
-def prices_of(dataset) -> dict:
-    """Return the prices as parameters of an estimator."""
-    return {
-        "feature_costs": dataset.feature_costs,
-        "feature_groups": dataset.feature_groups,
-        "group_costs": dataset.group_costs,
-    }
-
-
-def price_with_group(dataset) -> np.ndarray:
-    """Return what each feature costs if it is acquired alone, (d,) float64."""
-    if dataset.group_costs is None:
-        return dataset.feature_costs
-    shared = [dataset.group_costs[label] for label in dataset.feature_groups.tolist()]
-    return dataset.feature_costs + np.array(shared)
-
-
 def listed_prices(dataset) -> PriceList:
     """Return the prices as bills need them."""
-    return price_list(
-        dataset.feature_costs, dataset.feature_groups, dataset.group_costs, dataset.n_features
-    )
+    return price_list(*prices_of(dataset).values(), dataset.n_features)
 
 
 def training_weights(cell: Cell, train: Part) -> np.ndarray:

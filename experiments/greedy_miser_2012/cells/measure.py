@@ -15,12 +15,12 @@ import numpy as np
 
 from algorithms.early_exit import EarlyExit
 from algorithms.estimators.fitting import ConstantModelWarning
-from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.metrics import accuracy, ndcg_at_k, ndcg_letor_at_k
 from datasets import ranking
 from experiments.cell import Cell, at_rounds, rounded
-from experiments.evaluate import all_prices, rounds_by_tens
+from experiments.evaluate import all_prices, price_with_group, prices_of, rounds_by_tens
 from experiments.greedy_miser_2012.cells import pictures
+from experiments.methods.trees import unfitted
 
 PLACES = 5
 """Places of the normalised discounted cumulative gain, NDCG@5."""
@@ -52,14 +52,6 @@ def spread(dataset) -> float:
     return float(np.sum(squares if weights is None else weights * squares))
 
 
-def price_with_group(dataset) -> np.ndarray:
-    """Return what each feature costs if it is acquired alone, (d,) float64."""
-    if dataset.group_costs is None:
-        return dataset.feature_costs
-    shared = [dataset.group_costs[label] for label in dataset.feature_groups.tolist()]
-    return dataset.feature_costs + np.array(shared)
-
-
 def scaled_tradeoff(dataset, tradeoff: float) -> float:
     """Return the λ that means on these data what `tradeoff` means on the paper's.
 
@@ -75,16 +67,8 @@ def make_estimator(cell: Cell, dataset):
     tradeoff = params["tradeoff"]
     if not params["as_printed"]:
         tradeoff = scaled_tradeoff(dataset, tradeoff)
-    kind = GreedyMiserRegressor if dataset.task == "ranking" else GreedyMiserClassifier
-    return kind(
-        tradeoff=tradeoff,
-        tree_cost=params["tree_cost"],
-        feature_costs=dataset.feature_costs,
-        feature_groups=dataset.feature_groups,
-        group_costs=dataset.group_costs,
-        n_threads=1,
-        **{"init": "zero"} | params["settings"],  # the paper starts from nothing
-    )
+    options = {"tradeoff": tradeoff, "tree_cost": params["tree_cost"], **params["settings"]}
+    return unfitted("greedy_miser", dataset.task, **options, **prices_of(dataset))
 
 
 def train(cell: Cell, dataset):

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from experiments.cell import Cell, rounded
+from experiments.evaluate import price_with_group
 from experiments.greedy_miser_2012.cells.measure import (
     best_round,
     followed,
-    price_with_group,
     train,
 )
 

@@ -83,16 +83,21 @@ def betas_of(options: Mapping) -> str:
     return "betas_of_shares" if options.get(NORMALISED) else "betas"
 
 
-def policy(cell: Cell, pool, train: Windows, weights, options: dict) -> tuple:
-    """Return a fitted estimator and the processor seconds of its training."""
-    asked, given = as_asked(pool, options)
-    model = MDDAGClassifier(
-        FrozenEstimator(asked),
+def unfitted(cell: Cell, pool, **given) -> MDDAGClassifier:
+    """Return MDDAG on a fitted pool of base classifiers, before it is fitted."""
+    return MDDAGClassifier(
+        FrozenEstimator(pool),
         n_episodes=cell.params["n_episodes"],
         random_state=cell.seed,
         n_threads=1,
         **given,
     )
+
+
+def policy(cell: Cell, pool, train: Windows, weights, options: dict) -> tuple:
+    """Return a fitted estimator and the processor seconds of its training."""
+    asked, given = as_asked(pool, options)
+    model = unfitted(cell, asked, **given)
     begun = time.process_time()
     model.fit(train.X, train.y, sample_weight=weights)
     return model, time.process_time() - begun

@@ -5,12 +5,10 @@ from __future__ import annotations
 import time
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.mddag import MDDAGClassifier
 from experiments.cell import Cell, rounded
-from experiments.mddag_2012.cells.dags import METHODS, betas_of
+from experiments.mddag_2012.cells.dags import METHODS, betas_of, unfitted
 from experiments.mddag_2012.cells.expected_grade import expected_grade
 from experiments.mddag_2012.cells.ndcg import MeanNDCG
 from experiments.mddag_2012.cells.shares import as_asked, total_of
@@ -87,14 +85,7 @@ def _mddag_rows(cell: Cell, dataset, pool, judges) -> list[dict]:
         # Class probabilities are those of AdaBoost's scores, whatever the loss is of.
         scale = total_of(pool) / total_of(asked)
         for setting, beta in enumerate(cell.params[betas_of(options)]):
-            model = MDDAGClassifier(
-                FrozenEstimator(asked),
-                beta=beta,
-                n_episodes=cell.params["n_episodes"],
-                random_state=cell.seed,
-                n_threads=1,
-                **given,
-            )
+            model = unfitted(cell, asked, beta=beta, **given)
             begun = time.process_time()
             model.fit(dataset.X_train, grades)
             values = {"fit_seconds": time.process_time() - begun}

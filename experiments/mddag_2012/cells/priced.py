@@ -6,17 +6,15 @@ import time
 from collections.abc import Iterator
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.cegb import CEGBClassifier, CEGBRegressor
-from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
-from algorithms.mddag import MDDAGClassifier
 from algorithms.metrics import accuracy, ndcg_at_k
 from experiments.cell import Cell, rounded
-from experiments.evaluate import all_prices, constant_loss, follow, rounds_by_tens
+from experiments.evaluate import all_prices, constant_loss, follow, prices_of, rounds_by_tens
+from experiments.mddag_2012.cells import dags
 from experiments.mddag_2012.cells.dags import METHODS
 from experiments.mddag_2012.cells.expected_grade import expected_grade
+from experiments.methods import trees
 
 PLACES = 5
 """Places of the normalised discounted cumulative gain, NDCG@5."""
@@ -24,13 +22,6 @@ PLACES = 5
 PARTS = ("valid", "test")
 PRICED = ("mddag_i", "mddag_exp", "mddag_exp_descent")
 """Methods of MDDAG that are tried."""
-
-BOOSTED = {
-    "cegb": (CEGBRegressor, CEGBClassifier),
-    "greedy_miser": (GreedyMiserRegressor, GreedyMiserClassifier),
-}
-STARTS = {"cegb": "mean", "greedy_miser": "zero"}
-"""What each paper starts from: the best constant, or nothing."""
 
 
 def score(dataset, part: str, predicted: np.ndarray) -> float:
@@ -59,14 +50,6 @@ def _row(method, setting, weight, rounds, values) -> dict:
     }
 
 
-def _prices(dataset) -> dict:
-    return {
-        "feature_costs": dataset.feature_costs,
-        "feature_groups": dataset.feature_groups,
-        "group_costs": dataset.group_costs,
-    }
-
-
 # --- MDDAG ----------------------------------------------------------------------------------------
 
 
@@ -77,18 +60,16 @@ def _dag_rows(cell: Cell, dataset) -> Iterator[dict]:
         weak_learner="hamming_tree",
         n_leaves=8,
         n_threads=1,
-        **_prices(dataset),
+        **prices_of(dataset),
     ).fit(dataset.X_train, classes)
     for method in PRICED:
         for setting, weight in enumerate(cell.params["weights"]):
-            model = MDDAGClassifier(
-                FrozenEstimator(pool),
+            model = dags.unfitted(
+                cell,
+                pool,
                 beta=weight * constant_reward_loss(dataset, method) / all_prices(dataset),
                 tree_cost=0.0,
-                n_episodes=cell.params["n_episodes"],
-                random_state=cell.seed,
-                n_threads=1,
-                **_prices(dataset),
+                **prices_of(dataset),
                 **METHODS[method],
             )
             begun = time.process_time()
@@ -138,15 +119,13 @@ def tradeoff_of(algorithm: str, dataset, weight: float) -> float:
 
 
 def _boosted_rows(cell: Cell, dataset) -> Iterator[dict]:
-    regressor, classifier = BOOSTED[cell.algorithm]
-    kind = regressor if dataset.task == "ranking" else classifier
     for setting, weight in enumerate(cell.params["weights"]):
-        model = kind(
+        model = trees.unfitted(
+            cell.algorithm,
+            dataset.task,
             n_estimators=cell.params["n_estimators"],
             tradeoff=tradeoff_of(cell.algorithm, dataset, weight),
-            init=STARTS[cell.algorithm],
-            n_threads=1,
-            **_prices(dataset),
+            **prices_of(dataset),
         )
         begun = time.process_time()
         model.fit(dataset.X_train, dataset.y_train)

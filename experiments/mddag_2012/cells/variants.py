@@ -6,11 +6,10 @@ import math
 import time
 
 import numpy as np
-from sklearn.frozen import FrozenEstimator
 
 from algorithms.kernels.decorators import kernel
-from algorithms.mddag import MDDAGClassifier
 from experiments.cell import Cell, rounded
+from experiments.mddag_2012.cells.dags import unfitted
 from experiments.mddag_2012.cells.operating import Scored, measured
 from experiments.mddag_2012.cells.paths import node_lists
 from experiments.mddag_2012.cells.shares import NORMALISED, as_asked
@@ -67,14 +66,7 @@ def varied(cell: Cell, dataset) -> list[dict]:
     for variant in cell.params["variants"]:
         asked, options = as_asked(pool, VARIANTS[variant])
         for setting, beta in enumerate(cell.params["betas"]):
-            model = MDDAGClassifier(
-                FrozenEstimator(asked),
-                beta=beta,
-                n_episodes=cell.params["n_episodes"],
-                random_state=cell.seed,
-                n_threads=1,
-                **options,
-            )
+            model = unfitted(cell, asked, beta=beta, **options)
             begun = time.process_time()
             model.fit(train.X, train.y)
             rows.append(

@@ -303,7 +303,7 @@ def test_what_rows_pay_until_stages_holds_for_all_thresholds(dataset):
     train, test = (task.part_of(cell, dataset, name) for name in ("train", "test"))
     pools = rivals.pools_of(cell, dataset)
     model = RaykarCascadeClassifier(
-        pools, price_limits=cell.params["limits"], tree_cost=1.0, **task.prices_of(dataset)
+        pools, price_limits=cell.params["limits"], tree_cost=1.0, **evaluate.prices_of(dataset)
     ).fit(train.X, train.signs > 0, sample_weight=train.copies)
     until, before = cascades.costs_until(model, test), model.thresholds_
     np.testing.assert_array_equal(model.thresholds_, before)
