@@ -75,6 +75,9 @@ class Artefact:
     curve : (str, str) or None
         Of a figure with curves over cost: the column that says whose curve a row belongs to, and
         the cost by which budgets choose; its gaps are listed in ``results/gaps.csv``.
+    of_users : (str, callable) or None
+        What ``reproduce --method`` needs: the method for whose every λ a class of the user's has a
+        draw, and what measures a draw in place of `run_cell`.
     orders : callable or None
         ``(rows, meta) -> DataFrame``: order against order of methods for which the paper prints
         numbers, see :mod:`experiments.publishing.orders`.
@@ -99,6 +102,7 @@ class Artefact:
     select: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     chosen: Callable[[pd.DataFrame], dict] | None = None
     curve: tuple[str, str] | None = None
+    of_users: tuple[str, Callable[[Cell, Any], list[dict]]] | None = None
     orders: Callable[[pd.DataFrame, Mapping], pd.DataFrame] | None = None
 
     def cells(self, scale: str, n_seeds: int | None = None) -> list[Cell]:

@@ -196,6 +196,13 @@ def _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet) 
     metavar="METHOD.PARAMETER=VALUE",
     help="Run a method with another parameter, beside what is published; may be repeated.",
 )
+@click.option(
+    "--method",
+    "own",
+    multiple=True,
+    metavar="PACKAGE:CLASS",
+    help="Draw a class of your own with fit, predict and prediction_cost, too; may be repeated.",
+)
 @click.option("--publish", is_flag=True, help="Also write the results to results/<id>.")
 @click.option(
     "--dry-run", is_flag=True, help="Compute nothing; sum up cells, data and expected time."
@@ -210,6 +217,7 @@ def reproduce(
     data_mode,
     seeds,
     settings,
+    own,
     publish,
     dry_run,
     every_cell,
@@ -232,17 +240,19 @@ def reproduce(
     options = _run_options(suite, scale, data_mode, seeds, jobs, scheduler, store, quiet)
     if publish and scale == "smoke":
         raise click.UsageError("Smoke scale is for checks only: publish a larger one.")
-    if publish and settings:
-        raise click.UsageError("A run with --set stands beside what is published: no --publish.")
-    options = replace(options, settings=setting.parse(settings))
-    if settings:
+    options = replace(options, settings=setting.parse(settings) | setting.of_classes(own))
+    if publish and options.settings:
+        raise click.UsageError(
+            "A run with --set or --method stands beside what is published: no --publish."
+        )
+    if options.settings:
         artefacts = [setting.applied(one, scale, options.settings) for one in artefacts]
     if dry_run:
         failing = describe_plans(suite, artefacts, options, every_cell)
         if failing and (data_mode != "synthetic" or len(artefacts) == 1):
             return _fail(NO_DATA, f"the run would fail for want of data: {', '.join(failing)}")
         return 0
-    options = replace(options, command=_command(names, options, settings))
+    options = replace(options, command=_command(names, options, settings, own))
     if len(artefacts) > 1:
         minutes = sum(artefact.minutes[options.scale] for artefact in artefacts)
         click.echo(f"{len(artefacts)} artefacts, about {minutes:.3g} min on 2 cores together")
@@ -250,7 +260,7 @@ def reproduce(
     with Workers(options.jobs, options.scheduler) as workers:
         for artefact in artefacts:
             try:
-                folder = base / f"{artefact.id}{'-set' * bool(settings)}"
+                folder = base / f"{artefact.id}{'-set' * bool(options.settings)}"
                 endings.append(_reproduce_one(suite, artefact, options, workers, folder))
             except (NoData, DataProblem) as error:
                 if len(artefacts) == 1:
@@ -268,13 +278,15 @@ def reproduce(
     return 0
 
 
-def _command(names: Sequence[str], options: RunOptions, settings: Sequence[str]) -> str:
+def _command(names: Sequence[str], options: RunOptions, settings, own) -> str:
     """Return the command without what cannot change a result: folders, workers."""
     arguments = ["reproduce", *names, "--scale", options.scale, "--data", options.data_mode]
     if options.n_seeds is not None:
         arguments += ["--seeds", str(options.n_seeds)]
     for text in settings:
         arguments += ["--set", text]
+    for name in own:
+        arguments += ["--method", name]
     return provenance.command_line(arguments)
 
 

@@ -72,6 +72,11 @@ class Curves:
         return there[new]
 
 
+def of_users(rows: pd.DataFrame) -> list[str]:
+    """Return the classes of users (``reproduce --method``) that have rows."""
+    return sorted(name for name in rows["algorithm"].unique() if ":" in name)
+
+
 def curves(rows: pd.DataFrame, panel: str, algorithm: str, accounting: str = "") -> Curves | None:
     """Return the curves of a method in a panel, or None if there are no rows.
 

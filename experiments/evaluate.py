@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
+
+from experiments.cell import rounded
 
 
 def fibonacci_rounds(last: int, first: int = 1) -> list[int]:
@@ -38,6 +40,30 @@ def follow(model, X, rounds: Sequence[int], **meter) -> Iterator[tuple[np.ndarra
     costs = model.staged_cost(X, rounds=rounds, **meter)
     for n, cost in zip(rounds, costs, strict=True):
         yield model.first_rounds(n).predict(X), cost
+
+
+def measured(
+    wanted: Sequence[int], follow: Callable[[str], Iterable[tuple[float, float]]]
+) -> Iterator[tuple[int, dict[str, float]]]:
+    """Yield each number of rounds with what was measured after it, rounded as rows are.
+
+    Parameters
+    ----------
+    wanted : sequence of int
+        Rounds.
+    follow : callable
+        ``part -> iterable``: score and mean cost of a part of the data after these rounds.
+
+    Yields
+    ------
+    rounds : int
+    row : dict of str to float
+        ``valid_score, valid_cost, test_score, test_cost``.
+    """
+    for rounds, valid, test in zip(wanted, follow("valid"), follow("test"), strict=True):
+        pairs = zip(("valid_score", "valid_cost", "test_score", "test_cost"), (*valid, *test),
+                    strict=True)  # fmt: skip
+        yield rounds, {name: rounded(value) for name, value in pairs}
 
 
 def prices_of(dataset) -> dict[str, Any]:

@@ -1,7 +1,10 @@
-"""``reproduce --set METHOD.PARAMETER=VALUE``: an artefact with another choice, never published.
+"""An artefact with another choice, or with a class of the user's, never published.
 
-What can be set are the parameters that the cells of a method have, nested ones by their own name,
-but for those that tell rows apart: a grid stays a grid.
+``reproduce --set METHOD.PARAMETER=VALUE``: what can be set are the parameters that the cells of a
+method have, nested ones by their own name, but for those that tell rows apart: a grid stays a grid.
+
+``reproduce --method PACKAGE:CLASS``: a further curve. Of a ``search_space`` the class has as many
+draws as a method of the figure has λ, and of it is said which version it was.
 """
 
 from __future__ import annotations
@@ -15,6 +18,7 @@ import pandas as pd
 
 from experiments.artefact import Artefact, Cell
 from experiments.cell import digest
+from experiments.methods.users_class import imported, its_draw
 
 COLUMN = "set"
 """Of ``rows.csv``: what was set of the row's method."""
@@ -44,6 +48,9 @@ def applied(artefact: Artefact, scale: str, settings: Mapping[str, Mapping[str, 
     """Return the artefact with parameters set in all cells of their methods."""
     cells = artefact.cells(scale, 1)
     for method, parameters in settings.items():
+        if is_of_users(method):
+            with_class(artefact, method)
+            continue
         mine = [cell for cell in cells if cell.algorithm == method]
         if not mine:
             there = ", ".join(sorted({cell.algorithm for cell in cells}))
@@ -61,6 +68,42 @@ def applied(artefact: Artefact, scale: str, settings: Mapping[str, Mapping[str, 
         return list({digest(cell.to_json()): cell for cell in made}.values())
 
     return replace(artefact, make_cells=make_cells)
+
+
+def is_of_users(method: str) -> bool:
+    """Whether a method is a class of the user's."""
+    return ":" in method
+
+
+def of_classes(names: Iterable[str]) -> dict[str, dict[str, Any]]:
+    """Return for each class of the user's which version of its file it is of."""
+    try:
+        return {name: {"version": its_draw(name, 0)["source"][:8]} for name in names}
+    except ValueError as error:
+        raise WrongSetting(str(error)) from None
+
+
+def with_class(artefact: Artefact, name: str) -> Artefact:
+    """Return the artefact with the cells of a class of the user's alone."""
+    if artefact.of_users is None:
+        raise WrongSetting(f"{artefact.id} takes no class of your own")
+    method, run_cell = artefact.of_users
+    several = getattr(imported(name), "search_space", None) is not None
+
+    def make_cells(scale: str, seeds: range) -> list[Cell]:
+        cells = [cell for cell in artefact.make_cells(scale, seeds) if cell.algorithm == method]
+        grid = sorted({cell.params["tradeoff"] for cell in cells})
+        return [
+            replace(
+                cell,
+                algorithm=name,
+                params={**cell.params, "draw": its_draw(name, grid.index(cell.params["tradeoff"]))},
+            )
+            for cell in cells
+            if several or cell.params["tradeoff"] == grid[0]
+        ]
+
+    return replace(artefact, make_cells=make_cells, run_cell=run_cell)
 
 
 def _names(params: Mapping[str, Any]) -> Iterator[str]:

@@ -19,7 +19,7 @@ from matplotlib.transforms import ScaledTranslation
 
 from datasets.registered import images_named
 from experiments.data_kinds import PUBLISHED, is_synthetic
-from experiments.looks import LOOKS
+from experiments.looks import look_of
 
 SAVED_DPI = 100
 """Pixels to the inch of a saved picture."""
@@ -85,8 +85,9 @@ def draw_curve(
     gaps=None,
 ) -> None:
     """Draw a curve with its band; a single point has a bar instead."""
-    look = LOOKS[algorithm]
-    label = f"{label or look.label}{_LABEL_ENDS.get().get(algorithm, '')}"
+    ends = _LABEL_ENDS.get()
+    look = look_of(algorithm, list(ends).index(algorithm) if algorithm in ends else 0)
+    label = f"{label or look.label}{ends.get(algorithm, '')}"
     every = max(1, len(np.atleast_1d(x)) // 12)
     line_x, line_y = x, y
     if gaps is not None and np.any(gaps):

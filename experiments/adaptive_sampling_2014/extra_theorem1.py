@@ -34,7 +34,8 @@ from experiments.adaptive_sampling_2014.show.simulations import BOUNDS, DELTA, c
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.data_kinds import NAME
 from experiments.estimates import rate_interval
-from experiments.style import LOOKS, headline
+from experiments.looks import LOOKS
+from experiments.style import headline
 
 STRENGTHS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 """Values of δ²S."""

@@ -11,7 +11,8 @@ from experiments.adaptive_sampling_2014.cells.edge_difference import run_cell
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.data_kinds import in_words, is_synthetic
 from experiments.estimates import t_interval
-from experiments.style import LOOKS, draw_curve, headline, mark
+from experiments.looks import LOOKS
+from experiments.style import draw_curve, headline, mark
 
 STRATEGIES = ("uniform_naive", "uniform_examples", "laminating")
 """Few features on all examples; all features on few examples; Laminating."""

@@ -16,7 +16,8 @@ from experiments.cegb_2017.cells.stopwatch import run_cell
 from experiments.cegb_2017.show.panels import GRID, PANELS, Panel, settings
 from experiments.cegb_2017.show.training_time import AT_MOST, VARIANTS, ratios
 from experiments.data_kinds import PUBLISHED, in_words
-from experiments.style import FADED, LOOKS, headline, not_recomputed
+from experiments.looks import LOOKS
+from experiments.style import FADED, headline, not_recomputed
 from experiments.training_time import training_time
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("a", "a'", "c", "d"))

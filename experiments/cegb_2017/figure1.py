@@ -13,7 +13,8 @@ from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.measure import first_tree
 from experiments.cegb_2017.show.panels import PANELS, settings
 from experiments.data_kinds import in_words
-from experiments.style import LOOKS, headline, mark
+from experiments.looks import LOOKS
+from experiments.style import headline, mark
 
 METHODS = {
     "cegb_as_miser": {"max_leaves": 8, "max_depth": 3},

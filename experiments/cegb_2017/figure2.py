@@ -8,6 +8,7 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.cegb_2017.cells import users
 from experiments.cegb_2017.cells.rivals import follow
 from experiments.cegb_2017.cells.selection import choosable
 from experiments.cegb_2017.show.curves_of_panel import (
@@ -133,6 +134,7 @@ ARTEFACT = Artefact(
     render=render,
     select=selectable,
     curve=("algorithm", "valid_cost"),
+    of_users=("cegb", users.run_cell),
     paper_numbers="Figure 2 prints curves without numbers; the rivals' points are from their "
     "authors, and in panel b by another metric than its axis says.",
 )

@@ -22,8 +22,8 @@ from experiments.cegb_2017.show.frames import (
 from experiments.curves import curves
 from experiments.data_kinds import in_words
 from experiments.estimates import t_interval
+from experiments.looks import LOOKS
 from experiments.style import (
-    LOOKS,
     draw_band,
     draw_curve,
     frame,

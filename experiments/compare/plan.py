@@ -8,13 +8,10 @@ takes a budget itself spends every second of the others on that.
 
 from __future__ import annotations
 
-import hashlib
-import inspect
 import math
 import struct
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +23,7 @@ from experiments.compare.outcome import Search
 from experiments.compare.tables import Prices
 from experiments.methods.fitting import N_DRAWN, drawn_between
 from experiments.methods.method import Method
-from experiments.methods.users_class import imported
+from experiments.methods.users_class import imported, its_draw
 
 FEWEST = 3
 """Further trainings of a method for a budget, at least."""
@@ -175,7 +172,9 @@ def further_cells(
                 if method.of_the_user:
                     if getattr(imported(method.slug), "search_space", None):
                         kind = "all features"
-                        cells.append(_cell(data, method, number, kind, of_users(method, draw)))
+                        cells.append(
+                            _cell(data, method, number, kind, its_draw(method.slug, draw["seed"]))
+                        )
                     continue
                 if method.has_tradeoff and j >= n - n_bisected(n):
                     continue
@@ -208,21 +207,8 @@ def _for(method: Method, draw: dict, of_tradeoff, *, half: bool = False) -> dict
     Where the features alone are within the budget, λ is drawn from the lower half of its range.
     """
     if method.of_the_user:
-        return of_users(method, draw)
+        return its_draw(method.slug, draw["seed"])
     if not method.has_tradeoff:
         return draw
     u = draw["u"][3] / 2 if half else draw["u"][3]
     return draw | {"tradeoff": drawn_between(u, *of_tradeoff)}
-
-
-def of_users(method: Method, draw: dict[str, Any]) -> dict[str, Any]:
-    """Give a draw, with what tells a class of the user's from another version of it."""
-    try:
-        source = Path(inspect.getfile(imported(method.slug))).read_bytes()
-    except (OSError, TypeError):
-        source = b""
-    return {
-        "seed": draw["seed"],
-        "method": method.slug,
-        "source": hashlib.sha256(source).hexdigest(),
-    }

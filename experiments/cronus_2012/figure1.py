@@ -26,7 +26,8 @@ from experiments.cronus_2012.show.panels import (
     repetitions,
     shown,
 )
-from experiments.style import LOOKS, headline, mark
+from experiments.looks import LOOKS
+from experiments.style import headline, mark
 
 SHOWN = ("g", "b", "c", "e")
 """Panels with real data; the paper's figure is a sketch without any."""

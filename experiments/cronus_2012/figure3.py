@@ -25,7 +25,8 @@ from experiments.cronus_2012.show.panels import (
     repetitions,
     shown,
 )
-from experiments.style import LOOKS, headline, mark
+from experiments.looks import LOOKS
+from experiments.style import headline, mark
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:

@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
 from experiments.cronus_2012.show import panels as cronus_panels
-from experiments.curves import curves
+from experiments.curves import curves, of_users
+from experiments.greedy_miser_2012.cells import users
 from experiments.greedy_miser_2012.cells.methods import run_cell
 from experiments.greedy_miser_2012.show.comparison import (
     BASELINE,
@@ -173,7 +174,7 @@ _DRAWN = (BASELINE, *RIVALS, "greedy_miser", "greedy_miser_early_exit")
 def _draw_methods(ax, rows: pd.DataFrame, panel: Panel) -> None:
     """Draw one curve for each method, and numbers at the paper's λ."""
     together, drawn = pooled(rows), []
-    for method in _DRAWN:
+    for method in (*_DRAWN, *of_users(rows)):
         if (curve := curves(together, panel.key, method, PAPER)) is not None:
             x, y, low, high = curve.summary()
             draw_curve(ax, method, x, y, low, high, gaps=curve.gaps())
@@ -202,6 +203,7 @@ ARTEFACT = Artefact(
     tolerances=TRACE_TOLERANCES,
     render=render,
     curve=("algorithm", "valid_cost"),
+    of_users=("greedy_miser", users.run_cell),
     paper_numbers="Figure 1 prints curves without numbers. The text: Greedy Miser costs 1/10 of "
     "stage-wise regression at nearly its score, Cronus 1/4, early exits 1/2.",
 )

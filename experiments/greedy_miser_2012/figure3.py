@@ -29,7 +29,8 @@ from experiments.greedy_miser_2012.show.panels import (
     panel_title,
     score_label,
 )
-from experiments.style import LOOKS, draw_curve, frame, headline, log_cost_axis, mark
+from experiments.looks import LOOKS
+from experiments.style import draw_curve, frame, headline, log_cost_axis, mark
 
 TRADEOFFS = {"smoke": (0.0, 1.0)}
 TRADEOFFS |= dict.fromkeys(("laptop", "overnight", "paper"), (0.0, 1 / 4, 1 / 2, 1.0, 2.0, 4.0))

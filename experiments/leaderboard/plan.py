@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from experiments.cell import Cell
-from experiments.compare.plan import of_users, tradeoff_range
+from experiments.compare.plan import tradeoff_range
 from experiments.evaluate import constant_loss
 from experiments.leaderboard.budgets import declared
 from experiments.leaderboard.fields import SCALES, Field
@@ -17,6 +17,7 @@ from experiments.methods.facts import Facts
 from experiments.methods.fitting import N_DRAWN, drawn_between
 from experiments.methods.method import Method
 from experiments.methods.problem import Problem
+from experiments.methods.users_class import its_draw
 
 
 @dataclass(frozen=True)
@@ -85,7 +86,7 @@ def cells(
 
 def _as_taken(method: Method, draw: Mapping, range_: tuple[float, float]) -> dict[str, Any]:
     if method.of_the_user:
-        return of_users(method, dict(draw))
+        return its_draw(method.slug, draw["seed"])
     if not method.has_tradeoff:
         return dict(draw)
     return {**draw, "tradeoff": drawn_between(draw["u"][3], *range_)}

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
-import pandas as pd
 
 from datasets import load as load_dataset
 from datasets.dataset import Dataset, checksum
 from experiments.leaderboard import families
 from experiments.leaderboard.fields import SCALES, UNIFORM, Field
 from experiments.leaderboard.rows import rows_of
-from experiments.methods.problem import PARTS, Part, Problem
+from experiments.methods.problem import PARTS, Problem, of_dataset
 
 METRICS = {"classification": "accuracy", "ranking": "ndcg@5"}
 
@@ -39,47 +40,22 @@ def load(name: str, *, scale: str, data: str = "real", seed: int = 0) -> Problem
 
 def problem_of(dataset: Dataset, prices: str, most: tuple[int, int, int], seed: int) -> Problem:
     """Draw rows of a data set and give it prices."""
+
+    def chosen(part: str, n: int, query: np.ndarray | None) -> np.ndarray:
+        return rows_of(part, n, query, most[PARTS.index(part)], seed)
+
     task = "ranking" if dataset.task == "ranking" else "classification"
-    names, parts = _names(dataset), {}
-    for part, n in zip(PARTS, most, strict=True):
-        X, y = getattr(dataset, f"X_{part}"), getattr(dataset, f"y_{part}")
-        query = getattr(dataset, f"query_{part}")
-        rows = rows_of(part, len(y), query, n, seed)
-        query = None if query is None else np.asarray(query[rows], dtype=np.int64)
-        table = pd.DataFrame(np.asarray(X[rows], dtype=np.float64), columns=names)
-        parts[part] = Part(table, y[rows], query, query, None)
-    listed = _prices(dataset, prices)
-    arrays = {
-        f"{name}_{part}": value
-        for part in PARTS
-        for name, value in (
-            ("X", parts[part].X.to_numpy()),
-            ("y", parts[part].y),
-            ("query", parts[part].query),
-        )
-    }
-    seen = {**arrays, "feature_costs": listed["feature_costs"]}
-    if listed["feature_groups"] is not None:
-        seen["groups"] = np.array(listed["feature_groups"])
-        seen["group_costs"] = np.array(list((listed["group_costs"] or {}).values()))
-    provenance = {"checksum": checksum(seen), "kind": dataset.provenance["kind"]}
-    return Problem(task, METRICS[task], parts, split_cost=0.0, provenance=provenance, **listed)
-
-
-def _names(dataset: Dataset) -> list[str]:
-    names = [str(name) for name in dataset.feature_names]
-    return names if len(set(names)) == len(names) else [f"x{m}" for m in range(len(names))]
-
-
-def _prices(dataset: Dataset, prices: str) -> dict:
+    problem = of_dataset(dataset, chosen, metric=METRICS[task])
     if prices == UNIFORM:
-        ones = np.ones(dataset.n_features)
-        return {"feature_costs": ones, "feature_groups": None, "group_costs": None}
-    groups, of_groups = dataset.feature_groups, dataset.group_costs
-    return {
-        "feature_costs": dataset.feature_costs,
-        "feature_groups": None if groups is None else [f"g{label}" for label in groups],
-        "group_costs": None
-        if of_groups is None
-        else {f"g{label}": float(price) for label, price in of_groups.items()},
+        alone = {"feature_groups": None, "group_costs": None}
+        problem = replace(problem, feature_costs=np.ones(dataset.n_features), **alone)
+    seen = {
+        f"{name}_{part}": value
+        for part, rows in problem.parts.items()
+        for name, value in (("X", rows.X.to_numpy()), ("y", rows.y), ("query", rows.query))
     }
+    seen["feature_costs"] = problem.feature_costs
+    if problem.feature_groups is not None:
+        seen["groups"] = np.array(problem.feature_groups)
+        seen["group_costs"] = np.array(list((problem.group_costs or {}).values()))
+    return replace(problem, provenance={"checksum": checksum(seen), **problem.provenance})

@@ -10,10 +10,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from experiments.artefact import Artefact, Cell, Tolerance
+from experiments.looks import LOOKS
 from experiments.mddag_2012.cells.toy import run_cell
 from experiments.mddag_2012.show.dag import BLUE, RED, SHARES, draw_dag, frequent
 from experiments.mddag_2012.show.toy import BETA, DATASET, of
-from experiments.style import LOOKS, headline
+from experiments.style import headline
 
 METHODS = ("mddag_i", "mddag_i_descent")
 CLASSIFIERS = {"smoke": 60, "laptop": 1000, "overnight": 1000, "paper": 1000}

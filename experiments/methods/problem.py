@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from algorithms.estimators.fitting import weights_by_class
 from algorithms.kernels.arrays import read_only
 
 if TYPE_CHECKING:
+    from datasets.dataset import Dataset
     from experiments.compare.own_columns import OwnColumns
 
 PARTS = ("train", "valid", "test")
@@ -112,6 +114,36 @@ class Problem:
     def names(self) -> list[str]:
         """Names of the features."""
         return list(self.parts["train"].X.columns)
+
+
+def of_dataset(
+    dataset: Dataset,
+    chosen: Callable[[str, int, np.ndarray | None], np.ndarray] | None = None,
+    *,
+    metric: str = "",
+    split_cost: float = 0.0,
+) -> Problem:
+    """Take a data set of the suite; `chosen` keeps rows, by part, their number and queries."""
+    names, parts = [str(name) for name in dataset.feature_names], {}
+    if len(set(names)) < len(names):
+        names = [f"x{m}" for m in range(len(names))]
+    for part in PARTS:
+        X, y, query = (getattr(dataset, f"{kind}_{part}") for kind in ("X", "y", "query"))
+        rows = slice(None) if chosen is None else chosen(part, len(y), query)
+        query = None if query is None else np.asarray(query[rows], dtype=np.int64)
+        table = pd.DataFrame(np.asarray(X[rows], dtype=np.float64), columns=names)
+        parts[part] = Part(table, y[rows], query, query, None)
+    groups, of_groups = dataset.feature_groups, dataset.group_costs
+    return Problem(
+        dataset.task if dataset.task in ("regression", "ranking") else "classification",
+        metric,
+        parts,
+        dataset.feature_costs,
+        None if groups is None else [f"g{label}" for label in groups],
+        None if of_groups is None else {f"g{k}": float(v) for k, v in of_groups.items()},
+        split_cost,
+        {"kind": dataset.provenance["kind"]},
+    )
 
 
 def with_validation(problem: Problem) -> Problem:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import copy
+import hashlib
 import importlib
 import inspect
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 from sklearn.model_selection import ParameterSampler
 from sklearn.utils import get_tags
 
 from algorithms.selection import prediction_cost
+from experiments.evaluate import measured
 from experiments.methods.problem import Part, Problem
 from experiments.methods.trained import Trained
 
@@ -53,6 +57,15 @@ def takes_weights(kind: type) -> bool:
     return "sample_weight" in inspect.signature(kind.fit).parameters
 
 
+def its_draw(name: str, seed: int) -> dict[str, Any]:
+    """Give a draw of a class of the user's, with what tells it from another version of it."""
+    try:
+        source = Path(inspect.getfile(imported(name))).read_bytes()
+    except (OSError, TypeError):
+        source = b""
+    return {"seed": seed, "method": name, "source": hashlib.sha256(source).hexdigest()}
+
+
 class Single(Trained):
     """Any class of the user's: one model, one price."""
 
@@ -67,6 +80,24 @@ class Single(Trained):
     def model(self, cut: float):
         """Give the model."""
         return self._model
+
+
+def followed(
+    name: str, seed: int, problem: Problem, score: Callable[[np.ndarray, str], float]
+) -> list[dict[str, float]]:
+    """Train a draw for a figure; give ``valid_score, valid_cost, test_score, test_cost``.
+
+    `score` is of what is predicted of a part. Nothing, if the class is not for such data.
+    """
+    if problem.task not in getattr(imported(name), "tasks", (problem.task,)):
+        return []
+    trained = of_the_user(problem, {"seed": seed, "method": name})
+
+    def follow(part: str) -> Iterator[tuple[float, float]]:
+        for answer, costs in trained.follow(problem.parts[part]):
+            yield score(answer, part), float(np.mean(costs))
+
+    return [row for _, row in measured([1], follow)]
 
 
 def of_the_user(problem: Problem, draw: Mapping) -> Trained:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from experiments.cells.gaps import gaps_between
-from experiments.style import LOOKS
+from experiments.looks import LOOKS
 
 if TYPE_CHECKING:
     import pandas as pd

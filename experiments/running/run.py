@@ -6,7 +6,7 @@ import logging
 import traceback
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -129,6 +129,18 @@ def source_mode(kind: str, scale: str) -> str:
     if scale == "smoke":
         return "auto"
     return "synthetic" if kind == SYNTHETIC else "real"
+
+
+def together(artefact: Artefact, one: Result, other: Result) -> Result:
+    """Return the results of two runs of an artefact, whose cells differ, as one."""
+    rows = pd.concat([part.rows for part in (one, other) if len(part.rows)] or [one.rows])
+    return replace(
+        one,
+        rows=rows.sort_values(artefact.row_keys(), kind="stable", ignore_index=True),
+        timings=pd.concat([one.timings, other.timings], ignore_index=True),
+        computed=one.computed + other.computed,
+        kept=one.kept + other.kept,
+    )
 
 
 def run(

@@ -9,12 +9,12 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from experiments import data_kinds
+from experiments import data_kinds, setting
 from experiments.artefact import LOADERS, Artefact
 from experiments.data_commands import DataProblem
 from experiments.registry import Registry
 from experiments.running import provenance
-from experiments.running.run import Result, run
+from experiments.running.run import Result, run, together
 from experiments.running.store import Store
 from experiments.running.workers import Workers
 
@@ -49,7 +49,15 @@ class RunOptions:
 
 
 def compute(suite: Suite, artefact: Artefact, options: RunOptions, workers: Workers) -> Result:
-    """Compute an artefact; raises DataProblem if data are unavailable."""
+    """Compute an artefact, and the user's classes; DataProblem if data are unavailable."""
+    result = _computed(suite, artefact, options, workers)
+    for name in filter(setting.is_of_users, options.settings):
+        own = _computed(suite, setting.with_class(artefact, name), options, workers)
+        result = together(artefact, result, own)
+    return result
+
+
+def _computed(suite: Suite, artefact: Artefact, options: RunOptions, workers: Workers) -> Result:
     if artefact.data_form == "none":
         load = data_kinds.load
     else:

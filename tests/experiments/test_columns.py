@@ -6,8 +6,8 @@ import re
 from collections import defaultdict
 from pathlib import Path
 
+from experiments.looks import LOOKS
 from experiments.running.provenance import ROOT
-from experiments.style import LOOKS
 
 RESULTS = ROOT / "results"
 METHOD = re.compile(rf"({'|'.join(sorted(LOOKS, key=len, reverse=True))}|step_0\.\d+)(_\w+)?")

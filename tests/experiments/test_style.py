@@ -5,9 +5,9 @@ import pytest
 from matplotlib.collections import PathCollection
 from matplotlib.figure import Figure
 
+from experiments.looks import LOOKS
 from experiments.style import (
     FARTHEST,
-    LOOKS,
     draw_curve,
     drawn_curves,
     frame,

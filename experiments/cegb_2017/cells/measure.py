@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +18,7 @@ from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.interop import from_scikit_learn
 from algorithms.metrics import accuracy, average_precision_at_k
 from experiments.cell import Cell, rounded
-from experiments.evaluate import fibonacci_rounds, follow
+from experiments.evaluate import fibonacci_rounds, follow, measured
 
 PLACES = 5
 """Places of the average precision, AP@5."""
@@ -180,30 +180,6 @@ def described(model, dataset) -> dict[str, float]:
         "mean_path": np.mean(model.evaluations(dataset.X_test)) / forest.n_trees,
     }
     return {name: rounded(float(value)) for name, value in described.items()}
-
-
-def measured(
-    wanted: Sequence[int], follow: Callable[[str], Iterable[tuple[float, float]]]
-) -> Iterator[tuple[int, dict[str, float]]]:
-    """Yield each number of rounds with what was measured after it, rounded as rows are.
-
-    Parameters
-    ----------
-    wanted : sequence of int
-        Rounds.
-    follow : callable
-        ``part -> iterable``: score and mean cost of a part of the data after these rounds.
-
-    Yields
-    ------
-    rounds : int
-    row : dict of str to float
-        ``valid_score, valid_cost, test_score, test_cost``.
-    """
-    for rounds, valid, test in zip(wanted, follow("valid"), follow("test"), strict=True):
-        pairs = zip(("valid_score", "valid_cost", "test_score", "test_cost"), (*valid, *test),
-                    strict=True)  # fmt: skip
-        yield rounds, {name: rounded(value) for name, value in pairs}
 
 
 def _follow(model, cell: Cell, dataset, part: str, wanted) -> Iterator[tuple[float, float]]:

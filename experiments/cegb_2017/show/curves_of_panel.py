@@ -13,7 +13,7 @@ from experiments.cegb_2017.show.panels import (
     panel_title,
     score_label,
 )
-from experiments.curves import curves
+from experiments.curves import curves, of_users
 from experiments.style import draw_curve, frame, log_cost_axis, mark
 
 
@@ -27,7 +27,7 @@ def draw_panel(
 ) -> None:
     """Draw each method's curve with its band, and one of them in the paper's accounting."""
     shown = []
-    for method in methods:
+    for method in (*methods, *of_users(rows)):
         if (curve := curves(rows, panel.key, method)) is not None:
             x, y, low, high = curve.summary()
             draw_curve(ax, method, x, y, low, high, gaps=curve.gaps())

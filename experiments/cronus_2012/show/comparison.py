@@ -8,7 +8,7 @@ import pandas as pd
 from experiments.cronus_2012.cells.rows import CHOSEN
 from experiments.cronus_2012.show.panels import ABOUT_STAGES, TUNED
 from experiments.curves import advantage, budgets_between, choose
-from experiments.style import LOOKS
+from experiments.looks import LOOKS
 
 PAPER = "_paper"
 """Of the columns of costs: all features of the trees evaluated; the claims are judged in it."""

@@ -19,7 +19,8 @@ from experiments.adaptive_sampling_2014.show import simulations
 from experiments.artefact import Cell
 from experiments.cells import sample_images
 from experiments.data_kinds import NAME
-from experiments.style import LOOKS, house_style, picture_bytes
+from experiments.looks import LOOKS
+from experiments.style import house_style, picture_bytes
 from reference import adaptive_sampling
 from tests.experiments.pictures import unreadable
 

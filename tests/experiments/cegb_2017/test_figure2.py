@@ -29,10 +29,11 @@ from experiments.curves import (
     scores_at_shared_budgets,
 )
 from experiments.evaluate import fibonacci_rounds
+from experiments.looks import LOOKS
 from experiments.publishing.check import compare
 from experiments.publishing.output import read_expected
 from experiments.running.provenance import ROOT
-from experiments.style import LOOKS, house_style, picture_bytes
+from experiments.style import house_style, picture_bytes
 
 # --- measuring --------------------------------------------------------------------------------
 

@@ -15,8 +15,9 @@ from experiments.cronus_2012.cells.rows import model_row, stage_row
 from experiments.cronus_2012.registered import ARTEFACTS
 from experiments.cronus_2012.show import comparison
 from experiments.cronus_2012.show.panels import PANELS, REJECTIONS, make_cell
+from experiments.looks import LOOKS
 from experiments.primaries.declared import FIRST_SEED
-from experiments.style import LOOKS, house_style, picture_bytes
+from experiments.style import house_style, picture_bytes
 from tests.experiments.pictures import unreadable
 
 FIGURES = (figure1, figure2, figure3, figure4)

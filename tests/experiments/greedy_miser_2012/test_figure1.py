@@ -20,7 +20,8 @@ from experiments.greedy_miser_2012 import figure1, figure2
 from experiments.greedy_miser_2012.cells import measure, methods, usage
 from experiments.greedy_miser_2012.cells.bisect_path import MOST, bisect_path
 from experiments.greedy_miser_2012.show.panels import PANELS, make_cell
-from experiments.style import LOOKS, house_style, picture_bytes
+from experiments.looks import LOOKS
+from experiments.style import house_style, picture_bytes
 from tests.experiments.pictures import unreadable
 
 RANKING, CLASSES = (next(p for p in PANELS if p.key == key) for key in "cg")

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import SCALES
 from experiments.cell import Cell
+from experiments.looks import LOOKS
 from experiments.mddag_2012 import extra_choices, extra_costs, figure1, figure2, figure3
 from experiments.mddag_2012.cells import dags
 from experiments.mddag_2012.cells.dags import METHODS
@@ -18,7 +19,7 @@ from experiments.mddag_2012.cells.variants import VARIANTS
 from experiments.mddag_2012.registered import ARTEFACTS
 from experiments.mddag_2012.show import dag, panels
 from experiments.mddag_2012.show.comparison import CASCADES, DETECTORS, MDDAG
-from experiments.style import LOOKS, house_style, picture_bytes
+from experiments.style import house_style, picture_bytes
 from tests.experiments.pictures import all_axes, unreadable
 
 

@@ -7,11 +7,12 @@ from itertools import pairwise
 import pandas as pd
 import pytest
 
+from experiments.looks import LOOKS
 from experiments.publishing.gaps import Gap, records, widest_gaps
 from experiments.publishing.output import read_published
 from experiments.registry import discover
 from experiments.running.provenance import ROOT
-from experiments.style import LOOKS, house_style
+from experiments.style import house_style
 from tests.experiments.published_rows import lines
 
 WITH_CURVES = [a for a in discover() if a.curve and (ROOT / "results" / a.id).exists()]

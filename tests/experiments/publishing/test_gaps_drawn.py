@@ -7,10 +7,11 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from experiments.looks import LOOKS
 from experiments.publishing.output import read_published
 from experiments.registry import discover
 from experiments.running.provenance import ROOT
-from experiments.style import GAP_IN_WORDS, LOOKS, house_style
+from experiments.style import GAP_IN_WORDS, house_style
 from tests.experiments.published_rows import lines
 
 DRAWN = ("cegb-figure2",)
