@@ -10,15 +10,13 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegressor
 
-from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.costs import model_cost
 from algorithms.estimators.fitting import ConstantModelWarning
-from algorithms.gbrt import GBRTClassifier, GBRTRegressor
-from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.interop import from_scikit_learn
 from algorithms.metrics import accuracy, average_precision_at_k
 from experiments.cell import Cell, rounded
 from experiments.evaluate import fibonacci_rounds, follow, measured
+from experiments.methods.trees import paid_once, unfitted
 
 PLACES = 5
 """Places of the average precision, AP@5."""
@@ -29,45 +27,30 @@ MISER_TREE_COST = 1.0
 
 def make_estimator(cell: Cell, dataset):
     """Return the unfitted estimator of a cell."""
-    options, beta = cell.params["settings"], dataset.feature_costs
+    options, task = cell.params["settings"], dataset.task
     shape = ("n_estimators", "learning_rate", "max_leaves", "max_depth", "min_samples_leaf")
     settings = {name: options[name] for name in (*shape, "growth")}
-    settings |= {"feature_groups": dataset.feature_groups, "n_threads": 1}
-    ranking = dataset.task == "ranking"
+    settings |= {"feature_costs": dataset.feature_costs, "feature_groups": dataset.feature_groups}
     if cell.algorithm == "gbrt":
-        return (GBRTRegressor if ranking else GBRTClassifier)(**settings)
-    settings["tradeoff"] = cell.params["tradeoff"]
-    if cell.algorithm == "greedy_miser":
-        return _greedy_miser(settings, options, dataset)
-    settings["stop_on_negative_gain"] = not options.get("goes_on", False)
+        return unfitted("gbrt", task, **settings)
+    tradeoff, n_rows = cell.params["tradeoff"], len(dataset.y_train)
+    if cell.algorithm == "greedy_miser":  # Xu's own, which has breadth-first trees alone
+        del settings["max_leaves"], settings["growth"]
+        own = {"tradeoff": paid_once(tradeoff, n_rows), "tree_cost": _tree_cost(options)}
+        return unfitted("greedy_miser", task, **settings, **own, charging="authors", init="mean")
+    settings |= {
+        "tradeoff": tradeoff,
+        "stop_on_negative_gain": not options.get("goes_on", False),
+        "split_cost": options["split_cost"],
+    }
     if cell.algorithm == "cegb_as_miser":
         # "features always have to be computed for all instances at once": one feature costs the
         # model what all training rows together would pay; a tree's own cost is the same for all.
-        settings["model_feature_costs"] = beta * len(dataset.y_train)
-        settings["second_order"] = False
-    else:
-        unit = cell.algorithm == "cegb_unit_costs"
-        settings["feature_costs"] = np.ones_like(beta) if unit else beta
-        settings["split_cost"] = options["split_cost"]
-    return (CEGBRegressor if ranking else CEGBClassifier)(**settings)
-
-
-def _greedy_miser(settings: dict, options: dict, dataset):
-    """Return Xu's own algorithm, which goes on splitting and has breadth-first trees alone.
-
-    Its lambda is the price of a feature for the model; here, as for ``cegb_as_miser``, a price is
-    that of one row, and the model pays it for all training rows at once.
-    """
-    del settings["max_leaves"], settings["growth"]
-    settings["tradeoff"] *= len(dataset.y_train)
-    kind = GreedyMiserRegressor if dataset.task == "ranking" else GreedyMiserClassifier
-    return kind(
-        **settings,
-        charging="authors",
-        init="mean",
-        feature_costs=dataset.feature_costs,
-        tree_cost=_tree_cost(options),
-    )
+        settings |= {"feature_costs": None, "split_cost": 0.0, "second_order": False}
+        settings["model_feature_costs"] = dataset.feature_costs * n_rows
+    elif cell.algorithm == "cegb_unit_costs":
+        settings["feature_costs"] = np.ones_like(dataset.feature_costs)
+    return unfitted("cegb", task, **settings)
 
 
 def _tree_cost(options: dict) -> float:
