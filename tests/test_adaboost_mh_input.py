@@ -294,9 +294,7 @@ def expected_failures(estimator):
 @pytest.mark.parametrize(
     "estimator",
     [
-        AdaBoostMH(n_estimators=5, sampler="tasting_1q", max_cost=2, n_threads=1),
         AdaBoostMH(n_estimators=5, sampler=Laminating(n_examples=10**6), n_threads=1),
-        AdaBoostMH(n_estimators=5, sampler="laminating", random_state=0, n_threads=1),
         AdaBoostMH(n_estimators=5, sampler="mas_q1", random_state=0, n_threads=1),
     ],
     ids=lambda one: str(one.sampler),

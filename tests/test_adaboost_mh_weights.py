@@ -61,7 +61,7 @@ def test_equals_reference(name, kind):
         X, y = draw_data(rng, 70, 9, n_classes)
         weights = draw_weights(rng, 70, kind)
         model = AdaBoostMH(
-            sampler=name, n_estimators=10, max_cost=3, families=draw_families(rng, 9),
+            sampler=name, n_estimators=5, max_cost=3, families=draw_families(rng, 9),
             random_state=int(rng.integers(1000)), n_threads=1,
         )  # fmt: skip
         model.fit(X, y, sample_weight=weights)

@@ -265,9 +265,8 @@ def assert_optimal(seed):
     assert np.all(np.abs(solved.x - np.rint(solved.x)) < 1e-9)
 
 
-@pytest.mark.parametrize("first", range(0, 100, 25))
-def test_the_papers_linear_programme(first):
-    for seed in range(first, first + 25):
+def test_the_papers_linear_programme():
+    for seed in range(40):
         assert_optimal(seed)
 
 

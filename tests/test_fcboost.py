@@ -190,7 +190,7 @@ def test_what_is_recorded_is_the_cascade_that_is_built(eta):
     whole = reference.fit(X, y, n_estimators=12, eta=eta)
     grown = whole.members.argmax(axis=1)
     assert np.any((grown[1:] > 0) & (grown[1:] == np.maximum.accumulate(grown)[:-1]))
-    for t in range(1, len(whole.stumps) + 1):
+    for t in range(3, len(whole.stumps) + 1, 3):
         model = reference.fit(X, y, n_estimators=t, eta=eta)
         f = reference.stage_scores(model, X)
         n_own = np.bincount(model.members.argmax(axis=1), minlength=len(f))

@@ -212,8 +212,8 @@ def test_a_budget_in_decimals_is_spent_to_the_last_tree(tree_cost, charging):
     """What is affordable is counted in decimals, as a person would."""
     X, y = np.arange(40.0)[:, None], np.where(np.arange(40) < 20, 0.0, 1.0)
     options = {"n_estimators": 30, "min_samples_leaf": 1, "max_depth": 1, "charging": charging}
-    for n_trees in (1, 3, 7, 10, 20):
-        for price in ("0", "0.2", "0.3"):
+    for n_trees in (1, 3, 10):
+        for price in ("0", "0.3"):
             budget = float(n_trees * Decimal(tree_cost) + Decimal(price))
             prices = {"tree_cost": float(tree_cost), "feature_costs": [float(price)]}
             model = GreedyMiserRegressor(**options, **prices, budget=budget).fit(X, y)

@@ -328,7 +328,7 @@ def assert_equals_twin(model, X, functions, result):
 
 
 @given(st.integers(0, 2**32 - 1))
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=40, deadline=None, derandomize=True)
 def test_equals_the_twin_and_the_full_matrix(seed):
     model, X = random_model(np.random.default_rng(seed))
     proba = hasattr(model, "classes_")

@@ -26,8 +26,7 @@ def leaves_by_walking(forest, X):
     return nodes, numbers
 
 
-@pytest.mark.parametrize("n_threads", [1, 2])
-@pytest.mark.parametrize("missing", [False, True])
+@pytest.mark.parametrize(("missing", "n_threads"), [(False, 1), (False, 2), (True, 2)])
 @pytest.mark.parametrize(
     ("n_rows", "max_leaves"), [(1, 4), (15, 4), (16, 2), (17, 16), (150, 64), (300, 100)]
 )
