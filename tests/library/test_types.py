@@ -6,6 +6,8 @@ import json
 import subprocess
 import sys
 
+import pytest
+
 from library.build import PACKAGE, stage
 
 PROGRAM = f"""\
@@ -107,6 +109,7 @@ number: int = CEGBRegressor().predict([[1]])
 """
 
 
+@pytest.mark.slow
 def test_a_type_checker_reads_the_public_api(tmp_path):
     """In basic mode: nothing wrong in the one program, each mistake of the other."""
     package, users = tmp_path / "package", tmp_path / "users"

@@ -87,7 +87,17 @@ def expected_failures(estimator) -> dict[str, str]:
     }
 
 
-@pytest.mark.parametrize("estimator", CHECKED, ids=lambda one: type(one).__name__)
+ONE_A_MODULE = {id(one): one for one in {type(one).__module__: one for one in CHECKED}.values()}
+
+
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        pytest.param(one, marks=[] if id(one) in ONE_A_MODULE else pytest.mark.slow)
+        for one in CHECKED
+    ],
+    ids=lambda one: type(one).__name__,
+)
 def test_scikit_learn_checks(estimator):
     check_estimator(estimator, expected_failed_checks=expected_failures(estimator), on_skip=None)
 

@@ -48,6 +48,11 @@ def shuffled_dict(values):
     return shuffled_series(values).to_dict()
 
 
+def in_turns(*forms):
+    """Each estimator with one of the forms, which one function reads for all of them."""
+    return [(cls, forms[k % len(forms)]) for k, cls in enumerate(EVERY)]
+
+
 def priced(cls, form):
     """An estimator with all that can be given by name, in one form."""
     parameters = {"feature_costs": form(COSTS), "feature_groups": form(GROUPS), "split_cost": 0.5}
@@ -71,8 +76,7 @@ def assert_same_bills(model, expected):
             assert model.forest_cost(feature_costs=prices) == expected.forest_cost()
 
 
-@pytest.mark.parametrize("form", [shuffled_series, shuffled_dict])
-@pytest.mark.parametrize("cls", EVERY)
+@pytest.mark.parametrize(("cls", "form"), in_turns(shuffled_series, shuffled_dict))
 def test_every_estimator_matches_by_name(cls, form, tmp_path):
     expected = priced(cls, list).fit(TABLE, Y)
     model = priced(cls, form)
@@ -196,8 +200,8 @@ def test_groups_with_names(cls, tmp_path):
         assert_same_bills(cls.load(tmp_path / "model"), expected)
 
 
-@pytest.mark.parametrize("cls", EVERY)
-def test_prices_of_groups_belong_to_their_labels(cls, tmp_path):
+@pytest.mark.parametrize(("cls", "form"), in_turns(list, shuffled_series, shuffled_dict))
+def test_prices_of_groups_belong_to_their_labels(cls, form, tmp_path):
     """A group pays 3, and each of its features its own price besides."""
     own = [1.0, 2.0, 0.5, 4.0]
     labels = ["lab", "tall", "lab", "lab"]
@@ -215,14 +219,13 @@ def test_prices_of_groups_belong_to_their_labels(cls, tmp_path):
     too_small = (GreedyMiserClassifier, AdaBoostMH, MDDAGClassifier, VotingForest)
     of_stumps = (BourdevCascadeClassifier, FCBoostClassifier, ViolaJonesClassifier)
     assert in_lab.max() > 1 or issubclass(cls, too_small + of_stumps)
-    for groups in (labels, shuffled_series(labels), shuffled_dict(labels)):
-        costs = shuffled_dict(own)
-        model = small(cls, feature_groups=groups, feature_costs=costs, group_costs=prices, **free)
-        assert_same_bills(clone(model).fit(TABLE, Y), expected)
-        model.fit(TABLE, Y).save(tmp_path / "model")
-        loaded = cls.load(tmp_path / "model")
-        assert loaded.group_costs == prices
-        assert_same_bills(loaded, expected)
+    given = {"feature_groups": form(labels), "feature_costs": shuffled_dict(own)}
+    model = small(cls, **given, group_costs=prices, **free)
+    assert_same_bills(clone(model).fit(TABLE, Y), expected)
+    model.fit(TABLE, Y).save(tmp_path / "model")
+    loaded = cls.load(tmp_path / "model")
+    assert loaded.group_costs == prices
+    assert_same_bills(loaded, expected)
     expected.save(tmp_path / "model")
     assert cls.load(tmp_path / "model").group_costs == {9: 3.0, 8: 0.25}
 
@@ -230,8 +233,7 @@ def test_prices_of_groups_belong_to_their_labels(cls, tmp_path):
 # --- columns called by whole numbers -------------------------------------------------------------
 
 
-@pytest.mark.parametrize("numbers", [[2, 0, 3, 1], [7, 5, 2, 11]])
-@pytest.mark.parametrize("cls", EVERY)
+@pytest.mark.parametrize(("cls", "numbers"), in_turns([2, 0, 3, 1], [7, 5, 2, 11]))
 def test_columns_called_by_numbers(cls, numbers, tmp_path):
     table = TABLE.set_axis(numbers, axis=1)
 

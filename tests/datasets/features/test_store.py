@@ -77,6 +77,7 @@ def test_columns_are_computed_once(monkeypatch, block):
     assert (again.folder, index_again) == (columns.folder, index)
 
 
+@pytest.mark.slow
 def test_processes_give_the_same():
     columns, _ = make(FIRST, SECOND, THIRD, n_jobs=2)
     assert CALLS == []  # not in this process

@@ -211,6 +211,7 @@ def test_yahoo_missing_copy_says_how_to_get_it(unreachable):
 # --- real data -----------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @NEEDS_MIRROR
 def test_real_covertype(cache):
     data = datasets.load("covertype", data="real")
@@ -241,6 +242,9 @@ def test_real_miniboone(cache):
 def test_real_mslr(cache):
     data = datasets.load("mslr", data="real")
     check_contract(data)
+    expected = "de02fe005a738fc033ec02a210ebe0fc9ed6cd70ac2aec35ecc2d85901d1cda6"
+    assert data.provenance["checksum"] == expected  # as in the published results
+    assert data.provenance["queries"]["test"]["queries"] == 43
     assert data.y_train.size + data.y_valid.size == data.y_test.size == 5_000
     assert np.unique(data.query_train).size == 30
     assert not set(data.query_train) & set(data.query_valid)

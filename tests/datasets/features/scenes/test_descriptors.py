@@ -37,7 +37,7 @@ def learned(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def drawn():
-    return PICTURES.draw(4, 0, "train")[0]
+    return PICTURES.draw(3, 0, "train")[0]
 
 
 NAMES = ("gist", "spatial_hog", "lbp", "self_similarity", "texton", "geometric_texton")
@@ -49,7 +49,6 @@ def test_a_descriptor_depends_on_its_own_picture_only(learned, drawn, k):
     family = families(learned)[k]
     assert family.name == ALL[k]
     whole = family.columns(drawn)
-    np.testing.assert_array_equal(family.columns(drawn), whole)
     np.testing.assert_array_equal(family.columns(drawn[2:3])[0], whole[2])
     np.testing.assert_array_equal(family.columns(drawn[::-1])[::-1], whole)
     assert len(np.unique(whole, axis=0)) == len(drawn)
