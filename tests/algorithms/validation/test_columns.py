@@ -9,6 +9,7 @@ from scipy import sparse
 
 from algorithms.distributed.row_partitions import Accepted, checked_part
 from algorithms.gbrt import GBRTRegressor
+from algorithms.validation import columns
 from algorithms.validation.columns import spelled_otherwise
 from tests.algorithms.estimators.kinds import EVERY, small_size
 
@@ -48,6 +49,14 @@ def test_whole_numbers_that_become_one_are_refused(kind):
 def test_every_estimator_refuses_them(cls):
     with pytest.raises(ValueError, match=rf"Column 1 has whole numbers .*\(({PAIR})\)"):
         cls(**small_size(cls)).fit(ALIKE, Y)
+
+
+@pytest.mark.parametrize(
+    ("dtype", "n_looked_at"), [("uint8", 0), ("int32", 0), ("float64", 0), ("int64", 3), ("O", 3)]
+)
+def test_only_columns_with_room_for_them_are_looked_at(dtype, n_looked_at):
+    """One by one, which takes seconds of a table of a hundred thousand columns."""
+    assert len([*columns._columns(np.ones((4, 3), dtype=dtype), None)]) == n_looked_at
 
 
 def test_a_worker_and_columns_beside_categories_refuse_them():
