@@ -3,10 +3,18 @@
 import pytest
 
 from experiments.cli import main
+from tests.experiments.toy_artefact import computing_here
+
+
+@pytest.fixture(scope="module")
+def cells_here():
+    """Let all tests of a module compute their cells in this process."""
+    with computing_here():
+        yield
 
 
 @pytest.fixture
-def run(capsys):
+def run(capsys, cells_here):
     """Run a command; return its exit status and what it printed."""
 
     def command(tests_suite, *arguments):

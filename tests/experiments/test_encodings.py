@@ -4,8 +4,6 @@ import io
 import json
 import sys
 
-import pytest
-
 from experiments.cli import main
 
 COMMANDS = (["reproduce", "--help"], ["claims", "cegb"])
@@ -21,18 +19,16 @@ def printed(monkeypatch, encoding, arguments):
         return bytes_.getvalue().decode(encoding)
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "latin-1", "cp437"])
-def test_what_cannot_be_written_is_replaced(monkeypatch, encoding):
+def test_what_cannot_be_written_is_replaced(monkeypatch):
     for arguments in COMMANDS:
-        text = printed(monkeypatch, encoding, arguments)
-        assert text == printed(monkeypatch, "utf-8", arguments).encode(
-            encoding, "replace"
-        ).decode(encoding)  # fmt: skip
+        whole = printed(monkeypatch, "utf-8", arguments)
+        for encoding in ("cp1252", "cp437"):
+            text = printed(monkeypatch, encoding, arguments)
+            assert text == whole.encode(encoding, "replace").decode(encoding)
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "latin-1"])
-def test_json_loses_nothing(monkeypatch, encoding):
+def test_json_loses_nothing(monkeypatch):
     arguments = ["claims", "cegb", "--json"]
-    there = json.loads(printed(monkeypatch, encoding, arguments))
+    there = json.loads(printed(monkeypatch, "latin-1", arguments))
     assert there == json.loads(printed(monkeypatch, "utf-8", arguments))
     assert "\N{GREEK SMALL LETTER LAMDA}" in json.dumps(there, ensure_ascii=False)

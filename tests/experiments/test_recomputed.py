@@ -41,6 +41,7 @@ def test_every_claim_has_a_recomputation():
     assert set(EFFECTS) == set(DECLARED)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("claim", EFFECTS)
 def test_effect_on_each_set_and_on_all(claim):
     published, means = primaries(claim.partition("-")[0])[claim], []

@@ -5,14 +5,17 @@ Run as a program it is the command line on the toy: the tests kill and interrupt
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
+from unittest import mock
 
 from matplotlib.figure import Figure
 
 from experiments.artefact import SCALES, Artefact, Cell, Tolerance
 from experiments.registry import Registry
+from experiments.running import workers
 from experiments.running.suite import Suite
 from tests.experiments.toy_cells import (
     ChecksumMismatch,
@@ -116,6 +119,22 @@ def make_toy(
 
 def suite(results, *artefacts, **options):
     return Suite(Registry(artefacts or (make_toy(**options),)), DATASETS, Path(results))
+
+
+@contextlib.contextmanager
+def computing_here():
+    """Compute cells in this process: Dask's workers, which ``test_run`` has, begin slowly."""
+
+    def gather(self, tasks, indices):
+        for index in indices:
+            try:
+                outcome = workers.compute(tasks[index])
+            except Exception as error:
+                outcome = error
+            yield index, outcome
+
+    with mock.patch.object(workers.Workers, "_gather", gather):
+        yield
 
 
 def with_run_cell(artefact, function):

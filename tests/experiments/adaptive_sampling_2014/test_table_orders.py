@@ -12,6 +12,7 @@ import pytest
 from experiments.adaptive_sampling_2014.cells.methods import (
     KEYS,
 )
+from experiments.adaptive_sampling_2014.show import ranking
 from experiments.adaptive_sampling_2014.show.paper_tables import ROUNDS, SETS, TABLES
 from experiments.adaptive_sampling_2014.show.ranking import agreement, order
 from experiments.running.provenance import ROOT
@@ -50,6 +51,12 @@ def test_equal_means_are_a_tie_however_they_were_summed():
     assert len(set(ours[["a", "b"]].mean())) == 2
     found = agreement(ours, pd.Series({"a": 1.0, "b": 2.0, "c": 3.0}))
     assert found.rho.value == pytest.approx(np.sqrt(3) / 2)
+
+
+@pytest.mark.parametrize("always", [-1.0, 0.0, 1.0])
+def test_what_always_differs_alike_differs_surely(always):
+    assert ranking._sign_of(np.full(3, always)) == always
+    assert ranking._sign_of(np.array([always])) == 0  # once is not surely
 
 
 def test_methods_that_are_all_alike_have_no_order():

@@ -35,9 +35,8 @@ def run(tmp_path, monkeypatch, capsys):
 
 @pytest.mark.parametrize("name", ["m$__net_$", "gain ($, vs. $ plan)", "$\\frac$", "\u76ee\u6807"])
 def test_names_are_no_formulas(run, tmp_path, name):
-    for options in ({"target": name}, {"file": f"{name.replace('/', '')}.csv"}):
-        assert name in run(**options).out or "\\" in name
-    run("--unit", name)
+    printed = run("--unit", name, target=name, file=f"{name.replace('/', '')}.csv").out
+    assert printed.count(name) >= 2 or "\\" in name
     assert (tmp_path / "out" / "picture.png").read_bytes().startswith(b"\x89PNG")
 
 

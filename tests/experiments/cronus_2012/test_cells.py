@@ -24,7 +24,7 @@ PANEL = replace(next(p for p in PANELS if p.key == "b"), limits=(2, 20))
 PRICES = np.array([1.0, 2.0, 5.0, 10.0, 20.0])
 
 
-def tiny(n=240):
+def tiny(n=144):
     """Rows of five features in queries of twelve; labels 0 to 4."""
     rng = np.random.default_rng(4)
     parts = {}

@@ -75,3 +75,12 @@ def test_training_time_by_hand():
     assert "| MQ2008 | 9,630 × 46 | 3 | 1.25 (1.25 to 1.25) |" in extra_training_time.render(
         rows, meta
     )
+
+
+def test_smoke_scale_alone_leaves_panels_out_of_the_times():
+    panels = {
+        scale: {cell.params["panel"] for cell in extra_training_time.make_cells(scale, range(1))}
+        for scale in ("smoke", "laptop", "overnight")
+    }
+    every = {panel.key for panel in extra_training_time.SHOWN}
+    assert panels["laptop"] == panels["overnight"] == every > panels["smoke"] > set()

@@ -83,6 +83,14 @@ def test_the_file_is_read_back_as_it_was(tmp_path):
     pd.testing.assert_frame_equal(pd.read_parquet(path), afabench.table_of(CHOSEN, rows(), TRUE))
 
 
+def test_more_than_two_classes_are_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(per_row, "check_installed", lambda: None)
+    (tmp_path / per_row.NAME).mkdir()
+    digits = problems.load("digits@uniform", scale="check")
+    with pytest.raises(afabench.NotExportable, match="has 10 classes in its test rows, not two"):
+        afabench.write(tmp_path, tmp_path, digits, tmp_path / "out.parquet")
+
+
 def test_nothing_is_exported_before_something_is_published(tmp_path):
     suite = types.SimpleNamespace(results=tmp_path, datasets=datasets)
     result = CliRunner().invoke(export_command, obj=suite)

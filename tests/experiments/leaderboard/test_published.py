@@ -7,8 +7,10 @@ import pandas as pd
 import pytest
 from scipy import optimize, stats
 
+import datasets
 from experiments.leaderboard import page, ratings
 from experiments.leaderboard.fields import SCALES
+from experiments.leaderboard.problems import METRICS
 from experiments.running.provenance import ROOT
 
 FOLDER = ROOT / "results" / "leaderboard"
@@ -75,6 +77,17 @@ def test_elo_and_mean_ranks(area):
     np.testing.assert_allclose(ranking.loc[methods, "elo"], expected, atol=0.6)
 
 
+@published
+def test_every_field_has_the_metric_of_its_task(scores, monkeypatch):
+    monkeypatch.setattr(page, "_svg", lambda draw, field, metric, unit: metric)
+    metrics = {each["dataset"]: each["picture"] for each in page._fields(scores)}
+    assert metrics.keys() == set(scores["dataset"])
+    for dataset, metric in metrics.items():
+        task = datasets.describe(dataset)["task"]
+        assert metric == METRICS["ranking" if task == "ranking" else "classification"]
+
+
+@pytest.mark.slow
 @published
 def test_the_page_is_that_of_the_files():
     text = (ROOT / "results" / "leaderboard.html").read_text(encoding="utf-8")

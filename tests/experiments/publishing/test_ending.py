@@ -12,6 +12,8 @@ from experiments.cli import main
 from experiments.publishing import ending, output
 from tests.experiments.toy_artefact import make_toy, suite
 
+pytestmark = pytest.mark.usefixtures("cells_here")
+
 TOY = dataclasses.replace(make_toy(sets=("a", "b", "c")), timing_columns=("seconds",))
 
 

@@ -97,6 +97,7 @@ def test_published_list(artefact):
     assert set(shown) == wanted
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("artefact", WITH_CURVES, ids=lambda a: a.id)
 def test_letters_are_those_of_the_picture(artefact):
     """As the picture's file has them, with the data sets: ``(a) MSLR, y > 0``."""

@@ -13,6 +13,8 @@ from experiments.cli import main
 from experiments.publishing import output, tables
 from tests.experiments.toy_artefact import make_toy, run_cell, suite
 
+pytestmark = pytest.mark.usefixtures("cells_here")
+
 
 def timed_cell(cell, dataset):
     rows = run_cell(cell, dataset)

@@ -13,6 +13,8 @@ from experiments.publishing import parts
 from experiments.registry import Registry, discover
 from tests.experiments.toy_artefact import make_toy, suite
 
+pytestmark = pytest.mark.usefixtures("cells_here")
+
 SMALLER = ("cegb-figure2", "cegb-figure3", "mddag-figure2")
 """Whose laptop scale is a part of overnight. That of Cronus's figures has fewer trees instead."""
 

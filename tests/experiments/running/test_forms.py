@@ -15,6 +15,8 @@ from experiments.running.run import find_data
 from tests.experiments import toy_artefact
 from tests.experiments.toy_artefact import make_toy, suite
 
+pytestmark = pytest.mark.usefixtures("cells_here")
+
 
 def load_toy_images(name, *, scale, data, seed):
     """Real images: every seed's are the same."""

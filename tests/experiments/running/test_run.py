@@ -21,7 +21,7 @@ from experiments.running import workers as workers_module
 from experiments.running.provenance import ROOT
 from tests.experiments import toy_artefact
 from tests.experiments.running import offline_data
-from tests.experiments.toy_artefact import make_toy, suite
+from tests.experiments.toy_artefact import computing_here, make_toy, suite
 
 N_CELLS = 24
 
@@ -104,10 +104,12 @@ def run_files(results):
 
 @pytest.fixture(scope="module")
 def undisturbed(tmp_path_factory):
-    """Files of a run on one worker that nothing disturbed."""
+    """Files of a run that nothing disturbed."""
     results = tmp_path_factory.mktemp("undisturbed")
     toy = make_toy(n_steps=3, sleep=0.1)
-    assert main(["reproduce", "toy-figure2", "--jobs", "1", "--quiet"], suite(results, toy)) == 0
+    with computing_here():
+        command = ["reproduce", "toy-figure2", "--jobs", "1", "--quiet"]
+        assert main(command, suite(results, toy)) == 0
     return results
 
 
@@ -128,6 +130,7 @@ def test_kill_and_resume_gives_the_same_bytes(tmp_path, undisturbed):
     assert run_files(tmp_path) == run_files(undisturbed)
 
 
+@pytest.mark.slow
 def test_interrupt_stops_in_order(tmp_path):
     command = toy_command(tmp_path, 0.2, "reproduce", "toy-figure2", "--jobs", "2")
     process = subprocess.Popen(**command)
@@ -140,6 +143,7 @@ def test_interrupt_stops_in_order(tmp_path):
     wait_until_gone(process.pid)
 
 
+@pytest.mark.slow
 def test_one_worker_two_workers_and_a_scheduler_agree(tmp_path, undisturbed):
     toy = make_toy(n_steps=3, sleep=0.1)
     two = tmp_path / "two"
@@ -152,6 +156,7 @@ def test_one_worker_two_workers_and_a_scheduler_agree(tmp_path, undisturbed):
     assert run_files(tmp_path / "tcp")["rows.csv"] == wanted
 
 
+@pytest.mark.slow
 def test_an_unreachable_address_is_tried_once_a_run(tmp_path, monkeypatch):
     """Not once in each worker; what a run could not reach is written down nowhere."""
     monkeypatch.setenv(offline_data.NOTES, str(tmp_path))
@@ -179,13 +184,15 @@ def test_no_scheduler_at_the_address(tmp_path, capsys):
 def test_damaged_entry_is_computed_again(tmp_path, capsys):
     toy = suite(tmp_path, sets=("nearby",))
     arguments = ["reproduce", "all", "--jobs", "1"]
-    assert main(arguments, toy) == 0
+    with computing_here():
+        assert main(arguments, toy) == 0
     before = run_files(tmp_path)
     victim = sorted(stored(tmp_path))[0]
     whole = victim.read_bytes()
     victim.write_bytes(whole.replace(b'"score":', b'"score":1', 1))
     capsys.readouterr()
-    assert main(arguments, toy) == 0
+    with computing_here():
+        assert main(arguments, toy) == 0
     captured = capsys.readouterr()
     assert f"{victim} is damaged" in captured.err
     assert "1 cells computed, 7 from the store" in captured.out
@@ -196,7 +203,8 @@ def test_damaged_entry_is_computed_again(tmp_path, capsys):
 
 def test_failing_cell_fails_the_run_and_is_named(tmp_path, capfd):
     arguments = ["reproduce", "all", "--jobs", "1"]
-    assert main(arguments, suite(tmp_path, fail_at=1, sets=("nearby",), n_seeds=1)) == 1
+    with computing_here():
+        assert main(arguments, suite(tmp_path, fail_at=1, sets=("nearby",), n_seeds=1)) == 1
     err = capfd.readouterr().err
     assert "2 cell(s) of toy-figure2 failed" in err
     assert "nearby · better · seed 0 · step=1" in err
@@ -301,6 +309,7 @@ def test_a_worker_that_slept_is_not_taken_for_dead(tmp_path):
         assert main(["reproduce", "all", "--jobs", "1", "--quiet"], suite(tmp_path, toy)) == 0
 
 
+@pytest.mark.slow
 def test_worker_with_other_sources_is_refused(tmp_path, capsys, monkeypatch):
     from experiments.running import run
 
@@ -317,7 +326,8 @@ def test_sources_edited_after_the_start_fail_the_cells(tmp_path, capfd, monkeypa
     from experiments.running import run
 
     monkeypatch.setattr(run, "worker_state", edited(run.worker_state))
-    assert main(["reproduce", "all", "--jobs", "1"], suite(tmp_path)) == 1
+    with computing_here():
+        assert main(["reproduce", "all", "--jobs", "1"], suite(tmp_path)) == 1
     assert "the sources were edited" in capfd.readouterr().err
     assert stored(tmp_path) == []
 
