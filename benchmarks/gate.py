@@ -28,12 +28,12 @@ _ALONE = dict.fromkeys(("NUMBA_NUM_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_TH
 
 
 def points(history: Path = HISTORY, repository: Path = ROOT) -> dict[str, int]:
-    """Commits of which asv's history has a point, and how many came since each."""
+    """Commits with a point in asv's history, and how many that change algorithms came since."""
     found = {}
     for path in history.glob("*/*.json"):
         if path.name != "machine.json":
             commit = json.loads(path.read_text("utf-8"))["commit_hash"]
-            command = ["git", "rev-list", "--count", f"{commit}..HEAD"]
+            command = ["git", "rev-list", "--count", f"{commit}..HEAD", "--", "algorithms"]
             since = subprocess.run(command, cwd=repository, capture_output=True, text=True)
             if since.returncode == 0:  # else of a branch that is gone
                 found[commit] = int(since.stdout)
