@@ -66,6 +66,11 @@ def measured(
         yield rounds, {name: rounded(value) for name, value in pairs}
 
 
+def as_metered(row: dict[str, float]) -> dict[str, float]:
+    """Return what was measured with the metered costs in the columns of a paper's accounting."""
+    return row | {f"{name}_paper": row[name] for name in ("valid_cost", "test_cost")}
+
+
 def prices_of(dataset) -> dict[str, Any]:
     """Return the prices of a data set as parameters of an estimator."""
     names = ("feature_costs", "feature_groups", "group_costs")

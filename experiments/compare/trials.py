@@ -6,6 +6,7 @@ import base64
 import json
 import tempfile
 import warnings
+from collections.abc import Iterator
 from pathlib import Path
 
 from algorithms.estimators.files import SavedModel
@@ -17,6 +18,7 @@ from experiments.compare import limited
 from experiments.compare.metrics import mean_cost, units
 from experiments.compare.own_columns import raw_columns
 from experiments.compare.reasons import reason
+from experiments.evaluate import measured
 from experiments.methods.problem import Problem, with_validation
 from experiments.methods.table import method_of
 from experiments.methods.trained import Trained
@@ -48,23 +50,14 @@ def _measured(cell: Cell, problem: Problem) -> list[dict]:
     if not trained.cuts:
         said = [str(w.message) for w in caught if issubclass(w.category, ConstantModelWarning)]
         return [{"constant": said[0] if said else "no tree has a split: the model is constant."}]
-    measured = {}
-    for part in ("valid", "test"):
+
+    def follow(part: str) -> Iterator[tuple[float, float]]:
         rows = problem.parts[part]
-        measured[part] = [
-            (units(problem.metric, rows, predicted).mean(), mean_cost(rows, costs))
-            for predicted, costs in trained.follow(rows)
-        ]
-    names = ("valid_score", "valid_cost", "test_score", "test_cost")
-    parameters = json.dumps(trained.parameters, ensure_ascii=False)
-    return [
-        {
-            "cut": cut,
-            **{n: rounded(v) for n, v in zip(names, (*valid, *test), strict=True)},
-            "parameters": parameters,
-        }
-        for cut, valid, test in zip(trained.cuts, measured["valid"], measured["test"], strict=True)
-    ]
+        for predicted, costs in trained.follow(rows):
+            yield units(problem.metric, rows, predicted).mean(), mean_cost(rows, costs)
+
+    parameters = {"parameters": json.dumps(trained.parameters, ensure_ascii=False)}
+    return [{"cut": cut, **row, **parameters} for cut, row in measured(trained.cuts, follow)]
 
 
 def run_chosen(cell: Cell, problem: Problem) -> list[dict]:

@@ -21,7 +21,7 @@ from experiments.methods.fitting import drawn_between, further, named, pick, sha
 from experiments.methods.problem import Problem
 from experiments.methods.subsets import prices_of
 from experiments.methods.trained import Trained
-from experiments.methods.two_classes import Cascade, cascade, fitted_to_two
+from experiments.methods.two_classes import alone, cascade, fitted_to_two
 
 _MOST_TREES = 100  # a cascade weighs all of them anew in each of its steps
 _MOST_STAGES = 5
@@ -38,7 +38,7 @@ def _trained(kind: type, problem: Problem, draw: Mapping, stages, penalty) -> Tr
     trees = GBRTRegressor(**options, n_threads=1)
     model = kind(trees, **own, **problem.prices, tree_cost=0.0, n_threads=1)
     fitted_to_two(model, problem, draw)
-    return Cascade(model, named(problem, draw, {**options, **own}))
+    return alone(model, named(problem, draw, {**options, **own}))
 
 
 @cascade(has_tradeoff=True)

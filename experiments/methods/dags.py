@@ -12,7 +12,7 @@ from experiments.methods.fitting import fitted, further, log_between, named, sha
 from experiments.methods.method import CLASSES, our_method
 from experiments.methods.problem import Problem
 from experiments.methods.trained import Trained
-from experiments.methods.two_classes import Cascade
+from experiments.methods.two_classes import alone
 
 _MOST_BASES = 60  # of trees; each is an action
 _MOST_STUMPS = 100
@@ -26,7 +26,7 @@ def _trained(base, problem: Problem, draw: Mapping, options: dict[str, Any]) -> 
         base, **own, **problem.prices, tree_cost=0.0, n_threads=1, random_state=draw["seed"]
     )
     fitted(model, problem, draw)
-    return Cascade(model, named(problem, draw, {**options, **own}))
+    return alone(model, named(problem, draw, {**options, **own}))
 
 
 @our_method(CLASSES, allow_nan=False, has_tradeoff=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 
@@ -10,32 +10,23 @@ from algorithms.early_exit import EarlyExit
 from experiments.methods.boosted import fitted_gbrt
 from experiments.methods.fitting import named, pick, shape
 from experiments.methods.method import RANKED, our_method
-from experiments.methods.problem import Part, Problem
-from experiments.methods.trained import Trained
+from experiments.methods.problem import Problem
+from experiments.methods.trained import Models, Trained
 
 _N_THRESHOLDS = 12
 _DISTANCES = (1, 2, 5, 10, 20)
 
 
-class Exits(Trained):
-    """Boosted trees that rows leave early; the cuts are thresholds."""
-
-    def __init__(self, model, parameters: Mapping, rule: str, every: int, thresholds) -> None:
-        self._options = {"rule": rule, "every": every}
-        self._model, self.parameters = model, {**parameters, **self._options}
-        self.cuts = [float(f"{t:.6g}") for t in thresholds] if model.n_estimators_ else []
-
-    def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield predictions and costs at each cut."""
-        query = () if part.query is None else (part.query,)
-        for cut in self.cuts:
-            model = self.model(cut)
-            predict = model.ranking_score if query else model.predict
-            yield predict(part.X, *query), model.prediction_cost(part.X, *query)
-
-    def model(self, cut: float):
-        """Give the model with this threshold."""
-        return EarlyExit(self._model, threshold=cut, **self._options)
+def exits(model, parameters: Mapping, rule: str, every: int, thresholds) -> Trained:
+    """Give boosted trees that rows leave early; the cuts are thresholds."""
+    options = {"rule": rule, "every": every}
+    cuts = [float(f"{t:.6g}") for t in thresholds] if model.n_estimators_ else []
+    return Models(
+        lambda cut: EarlyExit(model, threshold=cut, **options),
+        cuts,
+        {**parameters, **options},
+        True,
+    )
 
 
 @our_method(RANKED, allow_nan=False, ranks_within_queries=True)
@@ -47,7 +38,7 @@ def early_exit(problem: Problem, draw: Mapping) -> Trained:
     if problem.task == "ranking":
         spread = float(np.std(problem.parts["train"].y))
         thresholds = spread * np.geomspace(0.01, 10, _N_THRESHOLDS)
-        return Exits(model, options, "proximity", every, thresholds)
+        return exits(model, options, "proximity", every, thresholds)
     least = 1 / len(model.classes_)
     shares = 1 - np.geomspace(0.001, 0.98, _N_THRESHOLDS)
-    return Exits(model, options, "likelihood", every, least + (1 - least) * shares)
+    return exits(model, options, "likelihood", every, least + (1 - least) * shares)

@@ -78,7 +78,7 @@ def features(problem: Problem, draw: Mapping) -> pd.DataFrame:
     return X
 
 
-def fitted(model, problem: Problem, draw: Mapping):
+def fitted(model, problem: Problem, draw: Mapping, y=None):
     """Fit an estimator of ours; it sees names, and classes as the user writes them."""
-    part = problem.fit
-    return model.fit(features(problem, draw), part.y, sample_weight=problem.fit_weight())
+    y = problem.fit.y if y is None else y
+    return model.fit(features(problem, draw), y, sample_weight=problem.fit_weight())

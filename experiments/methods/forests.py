@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -12,8 +12,8 @@ from algorithms.budget_prune import BudgetPruneClassifier
 from experiments.methods import facts
 from experiments.methods.fitting import fitted, log_between, most_in_leaf, named
 from experiments.methods.method import CLASSES, RANKED, our_method
-from experiments.methods.problem import Part, Problem
-from experiments.methods.trained import Rounds, Trained
+from experiments.methods.problem import Problem
+from experiments.methods.trained import Models, Rounds, Trained
 from experiments.methods.trees import one_of
 
 _MOST_TREES = 40  # of the paper
@@ -21,29 +21,19 @@ _N_PRUNINGS = 12  # measured of each forest, as many as there are thresholds of 
 _ENTROPY_BELOW = (0.01, 0.5)  # an entropy that counts as none
 
 
-class Prunings(Trained):
-    """A forest and some of its optimal prunings; the cuts are trade-offs."""
+def _prunings(model: BudgetPruneClassifier, parameters: Mapping) -> Trained:
+    """Give some of a forest's optimal prunings; the cuts are trade-offs."""
+    curve = model.curve_
+    split = np.flatnonzero(curve.n_splits > 0)
+    spread = np.linspace(split[0], len(curve.cost) - 1, _N_PRUNINGS) if len(split) else []
+    cuts = [_within(curve.tradeoff, k) for k in np.unique(np.rint(spread).astype(int))]
 
-    def __init__(self, model: BudgetPruneClassifier, parameters: Mapping) -> None:
-        self._model, self.parameters = model, dict(parameters)
-        curve = model.curve_
-        split = np.flatnonzero(curve.n_splits > 0)
-        self.cuts = []
-        if len(split):
-            spread = np.linspace(split[0], len(curve.cost) - 1, _N_PRUNINGS)
-            self.cuts = [_within(curve.tradeoff, k) for k in np.unique(np.rint(spread).astype(int))]
+    def pruned(cut: float) -> BudgetPruneClassifier:
+        one = model.pruned(tradeoff=cut)
+        one.n_threads = None  # whoever uses it may have all of them
+        return one
 
-    def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield predictions and costs at each cut."""
-        for cut in self.cuts:
-            model = self.model(cut)
-            yield model.predict(part.X), model.prediction_cost(part.X)
-
-    def model(self, cut: float) -> BudgetPruneClassifier:
-        """Give the forest as this trade-off prunes it."""
-        model = self._model.pruned(tradeoff=cut)
-        model.n_threads = None  # whoever uses it may have all of them
-        return model
+    return Models(pruned, cuts, parameters)
 
 
 def _within(tradeoffs: np.ndarray, point: int) -> float:
@@ -83,4 +73,4 @@ def budget_prune(problem: Problem, draw: Mapping) -> Trained:
     options = _forest(problem, draw)
     forest = BudgetForestClassifier(**options, **problem.prices, n_threads=1)
     model = fitted(BudgetPruneClassifier(forest, n_threads=1), problem, draw)
-    return Prunings(model, named(problem, draw, options))
+    return _prunings(model, named(problem, draw, options))

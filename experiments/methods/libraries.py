@@ -16,7 +16,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostin
 
 from algorithms.interop import MeteredForest, from_catboost, from_lightgbm, from_scikit_learn
 from experiments.methods import facts, penalties
-from experiments.methods.exits import Exits
+from experiments.methods.exits import exits
 from experiments.methods.fitting import features, named, pick, shape
 from experiments.methods.method import CLASSES, method
 from experiments.methods.problem import Problem
@@ -106,7 +106,7 @@ def lightgbm_early_stop(problem: Problem, draw: Mapping) -> Trained:
     every = pick(_EVERY, draw["u"][4])
     every = min(every, max(1, meter.n_estimators_))
     parameters = named(problem, draw, shape(problem, draw))
-    return Exits(meter, parameters, "likelihood", every, likelihoods(_MARGINS))
+    return exits(meter, parameters, "likelihood", every, likelihoods(_MARGINS))
 
 
 def likelihoods(margins: np.ndarray) -> np.ndarray:

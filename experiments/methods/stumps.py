@@ -15,8 +15,8 @@ from experiments.evaluate import fibonacci_rounds
 from experiments.methods.fitting import drawn_between, fitted, further, log_between, named
 from experiments.methods.method import CLASSES, our_method
 from experiments.methods.problem import Part, Problem
-from experiments.methods.trained import Trained
-from experiments.methods.two_classes import Cascade, Cascades, cascade, fitted_to_two
+from experiments.methods.trained import Models, Trained
+from experiments.methods.two_classes import alone, cascade, fitted_to_two
 
 _DETECTION = 1 - np.geomspace(0.001, 0.5, 12)  # shares of the positives that a cascade keeps
 _MOST_FCBOOST = 60  # its steps grow with all stumps before
@@ -82,7 +82,7 @@ def viola_jones(problem: Problem, draw: Mapping) -> Trained:
     }
     model = ViolaJonesClassifier(**options, **problem.prices, tree_cost=0.0, n_threads=1)
     fitted_to_two(model, problem, draw)
-    return Cascade(model, named(problem, draw, options))
+    return alone(model, named(problem, draw, options))
 
 
 @cascade()
@@ -98,7 +98,7 @@ def fcboost(problem: Problem, draw: Mapping) -> Trained:
     fitted_to_two(model, problem, draw)
     last = model.n_estimators_
     cuts = fibonacci_rounds(last) if last else []
-    return Cascades(
+    return Models(
         lambda cut: model.first_rounds(int(min(cut, last))), cuts, named(problem, draw, options)
     )
 
@@ -119,4 +119,4 @@ def bourdev_cascade(problem: Problem, draw: Mapping) -> Trained:
         return fitted_to_two(model, problem, draw)
 
     rates = [float(f"{rate:.6g}") for rate in _DETECTION]
-    return Cascades(made, rates, named(problem, draw, {"alpha": alpha}))
+    return Models(made, rates, named(problem, draw, {"alpha": alpha}))

@@ -6,7 +6,7 @@ rows leave it. Each trial is measured at all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -73,3 +73,24 @@ class Rounds(Trained):
         model = self._model.first_rounds(int(cut))
         model.n_threads = None  # whoever uses it may have all of them
         return model
+
+
+class Models(Trained):
+    """Models that come of one training: `made` gives the one at a cut.
+
+    Where rows rank, the models do by ``ranking_score``; `as_queries` says that their bills differ
+    by query, too.
+    """
+
+    def __init__(self, made, cuts: Iterable[float], parameters: Mapping, as_queries=False) -> None:
+        self.model, self.cuts, self.parameters = made, list(cuts), dict(parameters)
+        self._as_queries = as_queries
+
+    def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """Yield predictions and costs at each cut."""
+        query = () if part.query is None else (part.query,)
+        for cut in self.cuts:
+            model = self.model(cut)
+            predict = model.ranking_score if query else model.predict
+            bill = model.prediction_cost(part.X, *query if self._as_queries else ())
+            yield predict(part.X, *query), bill

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from functools import partial
 
 import numpy as np
 
-from experiments.methods.fitting import features
+from experiments.methods.fitting import fitted
 from experiments.methods.method import RANKED, our_method
-from experiments.methods.problem import Part, Problem
-from experiments.methods.trained import Trained
+from experiments.methods.problem import Problem
+from experiments.methods.trained import Models, Trained
 
 cascade = partial(our_method, RANKED, allow_nan=False, most_classes=2, ranks_within_queries=True)
 """Make the function below it a method that is a cascade."""
@@ -25,45 +25,10 @@ def relevant(grades: np.ndarray) -> np.ndarray:
 
 def fitted_to_two(model, problem: Problem, draw: Mapping):
     """Fit a classifier to two classes, or to what is relevant."""
-    part = problem.fit
-    y = relevant(part.y) if problem.task == "ranking" else part.y
-    return model.fit(features(problem, draw), y, sample_weight=problem.fit_weight())
+    y = problem.fit.y
+    return fitted(model, problem, draw, relevant(y) if problem.task == "ranking" else y)
 
 
-def answers(model, part: Part) -> np.ndarray:
-    """Give a cascade's classes, or what it ranks by."""
-    if part.query is None:
-        return model.predict(part.X)
-    return model.ranking_score(part.X, part.query)
-
-
-class Cascade(Trained):
-    """One cascade; its only cut is how it was trained."""
-
-    def __init__(self, model, parameters: Mapping) -> None:
-        self._model, self.cuts, self.parameters = model, [0.0], dict(parameters)
-
-    def follow(self, part: Part) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """Yield what it says of the rows, and what they pay."""
-        for cut in self.cuts:
-            model = self.model(cut)
-            yield answers(model, part), model.prediction_cost(part.X)
-
-    def only(self, cut: float) -> None:
-        """Keep a cut, whatever its number."""
-        self.cuts = [cut] if self.cuts else []
-
-    def model(self, cut: float):
-        """Give the cascade."""
-        return self._model
-
-
-class Cascades(Cascade):
-    """Cascades that come of one training: `made` gives the one at a cut."""
-
-    def __init__(self, made, cuts: Sequence[float], parameters: Mapping) -> None:
-        self._made, self.cuts, self.parameters = made, list(cuts), dict(parameters)
-
-    def model(self, cut: float):
-        """Give the cascade at a cut."""
-        return self._made(cut)
+def alone(model, parameters: Mapping) -> Trained:
+    """Give a cascade whose only cut is how it was trained."""
+    return Models(lambda cut: model, [0.0], parameters)

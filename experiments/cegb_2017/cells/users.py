@@ -8,6 +8,7 @@ import numpy as np
 
 from experiments.cegb_2017.cells.measure import score, speaking_queries
 from experiments.cell import Cell
+from experiments.evaluate import as_metered
 from experiments.methods.problem import of_dataset
 from experiments.methods.users_class import followed
 
@@ -27,5 +28,4 @@ def run_cell(cell: Cell, dataset) -> list[dict]:
     about = {"panel": params["panel"], "tradeoff": params["tradeoff"], "rounds": 1}
     about |= {"rounds_trained": 1}
     about["speaking_queries"] = speaking_queries(dataset, options["relevant_from"])
-    bills = ("valid_cost", "test_cost")
-    return [about | row | {f"{name}_paper": row[name] for name in bills} for row in rows]
+    return [about | as_metered(row) for row in rows]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from experiments.cell import Cell
+from experiments.evaluate import as_metered
 from experiments.greedy_miser_2012.cells.measure import row_weights, score
 from experiments.methods.problem import of_dataset
 from experiments.methods.users_class import followed
@@ -22,5 +23,4 @@ def run_cell(cell: Cell, dataset) -> list[dict]:
     )
     about = {"panel": cell.params["panel"], "tradeoff": cell.params["tradeoff"]}
     about |= {"limit": 0.0, "exit": 0.0, "rounds": 1, "best": 1, "test_trees": 1.0}
-    bills = ("valid_cost", "test_cost")
-    return [about | row | {f"{name}_paper": row[name] for name in bills} for row in rows]
+    return [about | as_metered(row) for row in rows]

@@ -4,13 +4,21 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.metrics import accuracy, ndcg_at_k
 from experiments.cell import Cell, rounded
-from experiments.evaluate import all_prices, constant_loss, follow, prices_of, rounds_by_tens
+from experiments.evaluate import (
+    all_prices,
+    constant_loss,
+    follow,
+    measured,
+    prices_of,
+    rounds_by_tens,
+)
 from experiments.mddag_2012.cells import dags
 from experiments.mddag_2012.cells.dags import METHODS
 from experiments.mddag_2012.cells.expected_grade import expected_grade
@@ -132,16 +140,12 @@ def _boosted_rows(cell: Cell, dataset) -> Iterator[dict]:
         seconds = time.process_time() - begun
         n_rounds = model.n_estimators_
         rounds = rounds_by_tens(n_rounds) if n_rounds else []
-        measured = {part: _staged(model, dataset, part, rounds) for part in PARTS}
-        for r in rounds:
-            values = {"fit_seconds": seconds * r / n_rounds, "test_evaluations": float(r)}
-            for part in PARTS:
-                values[f"{part}_score"], values[f"{part}_cost"] = measured[part][r]
+        for r, values in measured(rounds, partial(_staged, model, dataset, rounds)):
+            values |= {"fit_seconds": seconds * r / n_rounds, "test_evaluations": float(r)}
             yield _row(cell.algorithm, setting, weight, r, values)
 
 
-def _staged(model, dataset, part: str, rounds: list[int]) -> dict[int, tuple[float, float]]:
-    """Return score and mean metered cost after some rounds."""
-    X = getattr(dataset, f"X_{part}")
-    followed = zip(rounds, follow(model, X, rounds), strict=True)
-    return {r: (score(dataset, part, said), float(np.mean(cost))) for r, (said, cost) in followed}
+def _staged(model, dataset, rounds: list[int], part: str) -> Iterator[tuple[float, float]]:
+    """Yield score and mean metered cost after some rounds."""
+    for said, cost in follow(model, getattr(dataset, f"X_{part}"), rounds):
+        yield score(dataset, part, said), float(np.mean(cost))
