@@ -370,6 +370,7 @@ def test_zeros_stay_zeros(seed):
     assert np.all(np.abs(model.coef_)[used] >= (1e-5 * largest * used)[used])
 
 
+@pytest.mark.slow
 def test_with_smoothed_roots_zeros_come_back():
     """The first stage then buys everything: more than it had, and all that is ever bought."""
     model, _, _ = of_many_features(0, "cascade")

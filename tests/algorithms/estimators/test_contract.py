@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import copy
+import functools
 import math
 import warnings
 
@@ -103,6 +105,12 @@ def fitted(model, X, y, **others):
         return model.fit(X, y, **others)
 
 
+@functools.cache
+def earlier(cls):
+    """A fitted model, to be copied."""
+    return fitted(new(cls), *draw(cls)[:2])
+
+
 def assert_same(one, other, X, but=()):
     """Equal in all that is saved, predicted and billed."""
     (_, arrays), (_, others) = one._contents(), other._contents()
@@ -154,7 +162,7 @@ def test_one_class_is_predicted_for_nothing(cls, n_rows, tmp_path):
 )
 def test_a_wrong_parameter_leaves_the_earlier_fit(cls, name, value, words):
     X, y, _ = draw(cls)
-    model = fitted(new(cls), X, y)
+    model = copy.copy(earlier(cls))
     before = model.predict(X)
     with pytest.raises(ValueError, match=words):
         model.set_params(**{name: value}).fit(X, y)

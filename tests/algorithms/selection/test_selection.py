@@ -187,8 +187,9 @@ def asking(routing):
     return lambda it: it.set_score_request(sample_weight=True) if routing else it
 
 
-@pytest.mark.parametrize("routing", [True, False])
-@pytest.mark.parametrize("case", list(WEIGHTED))
+@pytest.mark.parametrize(
+    ("case", "routing"), [(case, k % 2 == 0) for k, case in enumerate(WEIGHTED)]
+)
 def test_weights_reach_fit_score_and_cost(data, case, routing):
     """With metadata routing whoever asks for them gets them; without it all who take them."""
     (X, y, groups), (scoring, score, options) = data, WEIGHTED[case]

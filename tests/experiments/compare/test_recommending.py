@@ -245,9 +245,7 @@ def test_gaps_are_said_and_drawn_as_gaps(grouped):
 # --- labels, weights, failures ------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "labels", [[16777216, 16777217, 100000003], [0.5, 1.5, 2.5], ["no", "10", "9"], [-3, 0, 2**40]]
-)
+@pytest.mark.parametrize("labels", [[-16777217, -16777216, 2**40], ["no", "10", "9"]])
 def test_labels_are_numbered_before_a_library_sees_them(tmp_path, labels):
     X = np.random.default_rng(0).normal(size=(150, 2)).round(3)
     y = np.array(labels)[np.digitize(X[:, 0], [-0.5, 0.5])]
