@@ -22,53 +22,24 @@ CLASSES, RANKED = ("classification",), ("classification", "ranking")
 
 @dataclass(frozen=True)
 class Method:
-    """One method.
+    """One method, and what it can serve."""
 
-    Attributes
-    ----------
-    slug : str
-        Its name in tables; what people read is in :mod:`experiments.looks`.
-    train : callable
-        ``(problem, draw) -> Trained``.
-    tasks : tuple of str
-        What it can do.
-    library : str or None
-        Package that it needs.
-    knows_groups : bool
-        Whether it can train where features are acquired together.
-    allow_nan : bool
-        Whether it supports missing values.
-    most_classes : int or None
-        Classes at most.
-    unfit : callable or None
-        ``(facts) -> str``: why it cannot serve all the same; an empty text if it can.
-    ours : bool
-        Whether the suite itself trains it: then it must not fail.
-    has_tradeoff : bool
-        Whether it has a λ, a price of cost in loss.
-    has_budget : bool
-        Whether it can be told a budget, of all its features together.
-    chooses_features : bool
-        Whether it is nothing but features taken first: every method of ``compare`` has those, too.
-    ranks_within_queries : bool
-        Whether its models rank by ``ranking_score(X, query)``.
-    takes_categories : bool
-        Whether it takes the table's own columns, text as categories, where the draw says so.
-    """
-
-    slug: str
+    slug: str  # Its name in tables; what people read is in :mod:`experiments.looks`
     train: Train
     tasks: tuple[str, ...] = ALL
-    library: str | None = None
-    knows_groups: bool = True
+    library: str | None = None  # Package that it needs
+    knows_groups: bool = True  # Whether it can train where features are acquired together
     allow_nan: bool = True
     most_classes: int | None = None
+    # Why it cannot serve all the same; an empty text if it can
     unfit: Callable[[Facts], str] | None = None
-    ours: bool = False
-    has_tradeoff: bool = False
-    has_budget: bool = False
+    ours: bool = False  # Whether the suite itself trains it: then it must not fail
+    has_tradeoff: bool = False  # Whether it has a λ, a price of cost in loss
+    has_budget: bool = False  # Whether it can be told a budget, of all its features together
+    # Whether it is nothing but features taken first: every method of ``compare`` has those, too
     chooses_features: bool = False
-    ranks_within_queries: bool = False
+    ranks_within_queries: bool = False  # Whether its models rank by ``ranking_score(X, query)``
+    # Whether it takes the table's own columns, text as categories, where the draw says so
     takes_categories: bool = False
 
     @property

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from itertools import product
 
 import numpy as np
@@ -24,38 +24,22 @@ from experiments.cronus_2012.cells.task import (
 )
 from experiments.evaluate import prices_of
 
-
-def soft_cascades(given: Mapping, positive_weight: float) -> Iterator[tuple[float, dict]]:
-    """Yield what tells the soft cascades apart, λ, and their parameters."""
-    for tradeoff in given["tradeoffs"]:
-        yield (
-            tradeoff,
-            {
-                "tradeoff": tradeoff / given["tree_cost"],
-                "positive_weight": positive_weight,
-                "max_evaluations": given["max_evaluations"],
-            },
-        )
-
-
-def and_or_cascades(given: Mapping, positive_weight: float) -> Iterator[tuple[float, dict]]:
-    """Yield what tells AND-OR cascades apart, τ, and their parameters."""
-    for ridge in given["ridges"]:
-        yield (
-            ridge,
-            {
-                "ridge": ridge,
-                "positive_weight": positive_weight,
-                "max_cycles": given["max_cycles"],
-                "max_sweeps": given["max_sweeps"],
-            },
-        )
-
-
-KINDS: Mapping[str, tuple[type, Callable]] = {
-    "raykar_cascade": (RaykarCascadeClassifier, soft_cascades),
-    "and_or_cascade": (AndOrCascadeClassifier, and_or_cascades),
+KINDS: Mapping[str, tuple[type, str, tuple[str, ...]]] = {
+    "raykar_cascade": (RaykarCascadeClassifier, "tradeoff", ("max_evaluations",)),
+    "and_or_cascade": (AndOrCascadeClassifier, "ridge", ("max_cycles", "max_sweeps")),
 }
+"""For each rival its class, what tells its cascades apart (λ, τ), and the limits of its search."""
+
+
+def settings_of(
+    algorithm: str, given: Mapping, positive_weight: float
+) -> Iterator[tuple[float, dict]]:
+    """Yield what tells the cascades of a rival apart, and their parameters."""
+    _, name, limits = KINDS[algorithm]
+    for value in given[f"{name}s"]:
+        shown = value / given["tree_cost"] if name == "tradeoff" else value
+        options = {name: shown, "positive_weight": positive_weight}
+        yield value, options | {limit: given[limit] for limit in limits}
 
 
 def rival_rows(grown: Grown, dataset) -> list[dict]:
@@ -93,12 +77,11 @@ def pools_of(cell: Cell, dataset) -> TreePools:
 
 def _rows(cell, dataset, parts, method, pools, number, about) -> list[dict]:
     """Train along the rival's own grid, and move the thresholds of each cascade."""
-    kind, grid = KINDS[cell.algorithm]
     given, train = cell.params, parts["train"]
     weights = training_weights(cell, train)
     rows = []
-    for tradeoff, options in grid(given, about["positive_weight"]):
-        model = kind(
+    for tradeoff, options in settings_of(cell.algorithm, given, about["positive_weight"]):
+        model = KINDS[cell.algorithm][0](
             pools,
             price_limits=given["limits"],
             tree_cost=given["tree_cost"],

@@ -264,7 +264,7 @@ def test_rivals_are_the_estimators_themselves(family, kind, dataset):
     train, test = (task.part_of(cell, dataset, part) for part in ("train", "test"))
     trees = GBRTRegressor(n_estimators=3, max_leaves=None, max_depth=4, growth="breadth_first",
                           feature_costs=PRICES)  # fmt: skip
-    _, options = next(rivals.KINDS[family][1](cell.params, 3.5))
+    _, options = next(rivals.settings_of(family, cell.params, 3.5))
     model = kind(trees, price_limits=[2, 20], **options)
     model.fit(train.X, train.signs > 0, sample_weight=train.copies)
     ranked = model.ranking_score(test.X, test.query)
