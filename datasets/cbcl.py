@@ -101,13 +101,7 @@ def columns(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> tabl
 
 
 def remeasure() -> None:
-    """Measure the prices on the real training windows and replace the committed table.
-
-    Raises
-    ------
-    DataUnavailable, ChecksumMismatch, PictureError
-        As :func:`images`; synthetic data is never measured.
-    """
+    """Measure the prices on the real training windows and replace the committed table."""
     write_table(prices.TABLE, prices.COLUMNS, prices.measure(images(data="real").train))
 
 

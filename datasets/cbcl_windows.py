@@ -67,23 +67,10 @@ MISSING = {
 
 
 def windows() -> tuple[dict[str, np.ndarray], Found]:
-    """Give all windows, decoded into the cache once.
+    """Give all windows, decoded into the cache once, and the archive.
 
-    Returns
-    -------
-    arrays : dict of str to ndarray
-        ``train`` and ``test`` of shape (n, 19, 19), uint8, faces first, each class by file name;
-        ``y_train`` and ``y_test``; of each training window ``group``, the first one that it is
-        alike, and ``fold``, its division.
-    archive : Found
-        The archive.
-
-    Raises
-    ------
-    DataUnavailable, ChecksumMismatch
-        As :func:`datasets.load`.
-    PictureError
-        If the archive or a picture in it is damaged, or some are missing; names it.
+    ``train`` and ``test``, (n, 19, 19) uint8, faces first, each class by file name; ``y_train`` and
+    ``y_test``; of each training window ``group``, the first that it is alike, and ``fold``.
     """
     archive = find(FILE)
     digest = archive.sha256 or f"{archive.path.stat().st_size}bytes"
@@ -171,25 +158,11 @@ def _file(archive: str, tar: tarfile.TarFile, info: tarfile.TarInfo) -> Iterator
 
 
 def alike(pixels: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Group windows of one class that are nearly the same, directly or by way of others.
+    """Group windows of one class that are nearly the same, by the first window of each group.
 
-    Parameters
-    ----------
-    pixels : ndarray of shape (n, height, width), uint8
-        Windows.
-    labels : ndarray of shape (n,)
-        Classes.
-
-    Returns
-    -------
-    ndarray of shape (n,), int64
-        The first window of the group of each.
-
-    Notes
-    -----
-    Two windows are alike if their grey levels have a correlation of :data:`ALIKE` or more, or are
-    the same (constant windows have no correlation). Decided on sums of whole numbers below 2^53,
-    so that every machine finds the same groups.
+    Two are alike, directly or by way of others, if their grey levels have a correlation of
+    :data:`ALIKE` or more, or are the same (constant windows have no correlation). Decided on sums
+    of whole numbers below 2^53, so that every machine finds the same groups.
     """
     group = np.arange(len(pixels), dtype=np.int64)
     for label in np.unique(labels):
@@ -229,21 +202,8 @@ def _connected(pixels: np.ndarray) -> np.ndarray:
 def divisions(group: np.ndarray, labels: np.ndarray, block: int = 0) -> np.ndarray:
     """Divide windows into five parts of equal size, groups whole, each class by itself.
 
-    Parameters
-    ----------
-    group : ndarray of shape (n,), int64
-        Of :func:`alike`.
-    labels : ndarray of shape (n,)
-        Classes.
-    block : int, default 0
-        Each block of five repetitions is divided by a draw of its own; 0 is that of repetitions
-        0 to 4.
-
-    Returns
-    -------
-    ndarray of shape (n,), int64
-        0..4, the same on every call. In a drawn order, large groups first, each group goes to the
-        part that has the fewest windows of its class.
+    In a drawn order, large groups first, each group goes to the part that has the fewest windows of
+    its class. Each block of five repetitions has a draw of its own; 0 is that of the first.
     """
     rng = split_generator("cbcl" if block == 0 else "windows divided anew", block)
     fold = np.empty(len(group), dtype=np.int64)
@@ -263,26 +223,9 @@ def divisions(group: np.ndarray, labels: np.ndarray, block: int = 0) -> np.ndarr
 def rows_of(
     fold: np.ndarray, group: np.ndarray, labels: np.ndarray, seed: int, n_held: int
 ) -> tuple[np.ndarray, ...]:
-    """Choose the parts of a repetition.
+    """Give the windows that train in a repetition, and those of one or two divisions held out.
 
-    Parameters
-    ----------
-    fold : ndarray of shape (n,), int64
-        The divisions of repetitions 0 to 4.
-    group : ndarray of shape (n,), int64
-        Windows that no division tears apart.
-    labels : ndarray of shape (n,)
-        Classes.
-    seed : int
-        Repetition: division number `seed` mod 5 comes first, of `fold` below 5 and of
-        :func:`divisions` with block `seed` // 5 from then on.
-    n_held : int
-        How many divisions do not train, one or two.
-
-    Returns
-    -------
-    train, *held : ndarray of int64
-        Windows that train, and those of each division held out, ascending.
+    Division number `seed` mod 5 comes first: of `fold` below 5, of :func:`divisions` from then on.
     """
     if seed >= N_DIVISIONS:
         fold = divisions(group, labels, seed // N_DIVISIONS)

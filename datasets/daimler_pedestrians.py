@@ -145,20 +145,9 @@ def columns(
 
 
 def windows() -> tuple[dict[str, np.ndarray], dict]:
-    """Give all windows, decoded into the cache once.
+    """Give all windows, decoded into the cache once, and of which of the two forms they are.
 
-    Returns
-    -------
-    arrays : dict of str to ndarray
-        ``windows`` of shape (n, 36, 18), uint8; ``y``; ``group``, the block that each goes with;
-        ``fold``, the division of each.
-    provenance : dict
-        Of which of the two forms they are.
-
-    Raises
-    ------
-    DataUnavailable, ChecksumMismatch, PictureError
-        As :func:`images`; where neither form can be had, it says so of both.
+    ``windows``, (n, 36, 18) uint8; ``y``; ``group``, the block that each goes with; ``fold``.
     """
     try:
         archive = find(FILE)
@@ -250,20 +239,7 @@ def _inria_windows(reason: DataUnavailable) -> tuple[dict[str, np.ndarray], dict
 
 
 def groups(pixels: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Group windows that must stay together: neighbours, reflections, and those that are alike.
-
-    Parameters
-    ----------
-    pixels : ndarray of shape (n, height, width), uint8
-        Windows; those of one class follow each other.
-    labels : ndarray of shape (n,)
-        Classes.
-
-    Returns
-    -------
-    ndarray of shape (n,), int64
-        The first window of the block that each one goes with.
-    """
+    """Group windows that stay together: neighbours, reflections, and those that are alike."""
     upright = pixels.copy()
     for i, picture in enumerate(pixels):  # of a window and its reflection take the same one
         reflected = np.ascontiguousarray(picture[:, ::-1])

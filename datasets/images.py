@@ -235,13 +235,7 @@ def _coarse(images: np.ndarray, block: int) -> np.ndarray:
 
 
 def pixel_names(shape: tuple[int, ...]) -> tuple[str, ...]:
-    """Name the pixels of an image, ``pixel_<row>_<column>`` and the channel if there are several.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        (height, width) or (height, width, 3).
-    """
+    """Name the pixels of an image: ``pixel_<row>_<column>``, and the channel of several."""
     channels = ("",) if len(shape) == 2 else ("_red", "_green", "_blue")
     return tuple(
         f"pixel_{row}_{column}{channel}"

@@ -43,26 +43,7 @@ def sample(
     rng: np.random.Generator,
     margin: int = 0,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Draw pixels of the first frames of a stream.
-
-    Parameters
-    ----------
-    stream : iterable of ((h, w) uint8, (h, w) int)
-        Frames and labels.
-    n_frames : int
-        How many of them are looked at.
-    size : int
-        Rows in all.
-    rng : numpy.random.Generator
-        Draws them.
-    margin : int
-        As for :func:`strata`.
-
-    Returns
-    -------
-    X : (size, 32) float64
-    y : (size,) int64
-    """
+    """Draw pixels of the first frames of a stream of images and labels, `size` rows in all."""
     X, y = [], []
     for i, (image, labels) in zip(range(n_frames), stream, strict=False):
         mine = size * (i + 1) // n_frames - size * i // n_frames
@@ -74,17 +55,7 @@ def sample(
 
 
 def table(name: str, arrays: dict[str, np.ndarray], provenance: dict) -> Dataset:
-    """Make a data set of drawn pixels; their features cost nothing.
-
-    Parameters
-    ----------
-    name : str
-        Of the set.
-    arrays : dict of str to ndarray
-        ``X_train``, ``y_train`` and so on.
-    provenance : dict
-        As in :class:`datasets.dataset.Dataset`.
-    """
+    """Make a data set of drawn pixels; their features cost nothing."""
     return Dataset(
         name=name,
         task="binary",

@@ -149,13 +149,7 @@ def raw_descriptors(
 
 
 def remeasure() -> None:
-    """Measure the prices on the real pictures of draw 0 and replace the committed tables.
-
-    Raises
-    ------
-    DataUnavailable, ChecksumMismatch, PictureError
-        As :func:`images`; synthetic data is never measured.
-    """
+    """Measure the prices on the real pictures of draw 0 and replace the committed tables."""
     scenes, pictures = described(data="real"), images(data="real").train
     learned = scenes.provenance["learned"]
     one_pass = prices.measure_pass(pictures, learned)

@@ -63,27 +63,10 @@ def draw(
 ) -> dict[str, np.ndarray]:
     """Draw the pictures of each part; pictures with the same pixels stay together.
 
-    Parameters
-    ----------
-    labels : ndarray of shape (n,), int64
-        Classes.
-    twins : ndarray of shape (n,), int64
-        Number of the first picture with the same pixels, its own for most.
-    seed : int
-        Repetition, 0 or more.
-    sizes : tuple of int
-        Pictures of each class in "kernel", "train" and "valid"; the others are "test".
-
-    Returns
-    -------
-    dict of str to ndarray of int64
-        "kernel" (training pictures on which support vector machines are trained), "train" (the
-        other training pictures), "valid" and "test": numbers, ascending.
-
-    Notes
-    -----
-    Pictures, or sets of equal ones, are taken in a random order; each goes to the first part that
-    still has room for it in its class (in all its classes).
+    `sizes` pictures of each class are "kernel", which train support vector machines, "train" and
+    "valid"; the others are "test". Pictures, or sets of equal ones (`twins` has the first of each),
+    are taken in a random order; each goes to the first part that still has room for it in its
+    class (in all its classes).
     """
     parts = ("kernel", "train", "valid", "test")
     room = np.tile([[*sizes, len(labels)]], (int(labels.max()) + 1, 1))

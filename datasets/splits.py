@@ -13,15 +13,7 @@ import numpy as np
 
 
 def split_generator(name: str, seed: int) -> np.random.Generator:
-    """Give the generator that draws splits (and synthetic data) of a data set.
-
-    Parameters
-    ----------
-    name : str
-        Data set.
-    seed : int
-        Repetition, 0 or more.
-    """
+    """Give the generator that draws splits (and synthetic data) of a data set."""
     if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
         raise ValueError(f"seed must be an integer of 0 or more, not {seed!r}")
     return np.random.default_rng([zlib.crc32(name.encode()), int(seed)])
@@ -30,23 +22,10 @@ def split_generator(name: str, seed: int) -> np.random.Generator:
 def split_rows(
     name: str, seed: int, n_rows: int, n_train: int, n_valid: int, n_test: int
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Draw disjoint training, validation and test rows.
+    """Draw disjoint training, validation and test rows, in drawn order.
 
-    One permutation of all rows; the test rows come first, then training, then validation.
-
-    Parameters
-    ----------
-    name, seed
-        See :func:`split_generator`.
-    n_rows : int
-        Rows of the official file.
-    n_train, n_valid, n_test : int
-        Sizes; what they leave over is not used.
-
-    Returns
-    -------
-    train, valid, test : ndarray of int64
-        Row numbers, in drawn order.
+    One permutation of all rows; the test rows come first, then training, then validation; what they
+    leave over is not used.
     """
     order = split_generator(name, seed).permutation(n_rows)
     test, others = order[:n_test], order[n_test:]

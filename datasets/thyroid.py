@@ -155,23 +155,9 @@ def synthetic_prices() -> tuple[np.ndarray, dict[int, float], np.ndarray]:
 
 
 def prices() -> tuple[np.ndarray, dict[int, float], np.ndarray, list[Found]]:
-    """Derive remainders, prices of groups, and groups from Turney's files.
+    """Derive remainders, prices of groups, and groups from Turney's files, and give these.
 
-    Returns
-    -------
-    feature_costs : ndarray of shape (20,), float64
-        Dollars that a feature costs beside its group.
-    group_costs : dict of int to float
-        Dollars of each group.
-    feature_groups : ndarray of shape (20,), int64
-        Group A is the last one; each other feature is a group of its own.
-    files : list of Found
-        What was read.
-
-    Raises
-    ------
-    DamagedData
-        If the files contradict each other or do not price each feature.
+    In dollars. Group A is the last one; each other feature is a group of its own.
     """
     kinds = ("cost", "expense", "group")
     files = {kind: find(FILES[f"ann-thyroid.{kind}"]) for kind in kinds}

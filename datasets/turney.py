@@ -108,16 +108,7 @@ FILE = RawFile(
 def costs(name: str) -> tuple[np.ndarray, np.ndarray, dict[int, float]]:
     """Give what is left of each price once its group is paid, the groups, and what they cost.
 
-    Parameters
-    ----------
-    name : {"heart", "pima"}
-
-    Returns
-    -------
-    feature_costs : ndarray of shape (d,), float64
-    feature_groups : ndarray of shape (d,), int64
-        A feature that comes with no other is a group of its own.
-    group_costs : dict of int to float
+    A feature that comes with no other is a group of its own.
     """
     prices, together = TABLES[name].prices, TABLES[name].together
     alone = [(feature,) for feature in prices if not any(feature in one for one in together)]

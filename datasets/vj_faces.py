@@ -172,22 +172,7 @@ def _decode(paths: list[Path], out: Path) -> None:
 
 
 def groups(pixels: np.ndarray, labels: np.ndarray, block: int = BLOCK) -> np.ndarray:
-    """Group windows that must stay together: neighbours, and those that are alike.
-
-    Parameters
-    ----------
-    pixels : ndarray of shape (n, height, width), uint8
-        Windows; those of one class follow each other.
-    labels : ndarray of shape (n,)
-        Classes.
-    block : int
-        Neighbours that stay together.
-
-    Returns
-    -------
-    ndarray of shape (n,), int64
-        The first window of the block that each one goes with.
-    """
+    """Group windows that must stay together: neighbours, and those that are alike."""
     place = np.arange(len(labels), dtype=np.int64)
     for label in np.unique(labels):
         members = np.flatnonzero(labels == label)

@@ -35,18 +35,7 @@ def blurred_hog_size(shape: tuple[int, ...]) -> int:
 
 
 def blurred_hog(images: np.ndarray) -> np.ndarray:
-    """Give histograms of eight orientations in 2×2 pixels, each bin blurred three times by a box.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-        Height and width are even.
-
-    Returns
-    -------
-    ndarray of shape (n, h/2 · w/2 · 8), uint8
-        In the order row, column, bin: the mean magnitude of a pixel.
-    """
+    """Give histograms of 8 orientations in 2×2 pixels, each bin blurred three times by a box."""
     sums = cell_histograms(images, BLUR_CELL, BLUR_BINS, oriented=True)
     means = blurred(sums, blur_radius(images.shape[1:], BLUR_PART), (1, 2)) / BLUR_CELL**2
     return rooted_magnitude(means).reshape(len(images), -1)

@@ -72,18 +72,7 @@ def cell_histograms(images: np.ndarray, cell: int, bins: int, oriented: bool) ->
 
 
 def hog(images: np.ndarray, cell: int, bins: int, oriented: bool) -> np.ndarray:
-    """Give histograms of oriented gradients, in blocks of 2×2 cells, one block per step of a cell.
-
-    Parameters
-    ----------
-    images, cell, bins, oriented
-        As :func:`cell_histograms`.
-
-    Returns
-    -------
-    ndarray of shape (n, blocks down · blocks across · 4 · bins), uint8
-        In the order block row, block column, cell row, cell column, bin.
-    """
+    """Give histograms of oriented gradients, in blocks of 2×2 cells, a block per step of a cell."""
     cells = cell_histograms(images, cell, bins, oriented)
     corners = [
         cells[:, r : cells.shape[1] - BLOCK + 1 + r, c : cells.shape[2] - BLOCK + 1 + c]

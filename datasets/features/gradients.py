@@ -48,18 +48,7 @@ def opponent(image: np.ndarray) -> np.ndarray:
 
 
 def differences(channel: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Give central differences down and to the right; pixels at the edge are repeated beyond it.
-
-    Parameters
-    ----------
-    channel : ndarray of shape (height, width), uint8
-        Levels.
-
-    Returns
-    -------
-    down, right : ndarray of shape (height, width), int32
-        Next minus previous pixel, -255..255.
-    """
+    """Give central differences down and to the right; edges are repeated beyond the image."""
     padded = np.pad(channel, 1, mode="edge").astype(np.int32)
     return padded[2:, 1:-1] - padded[:-2, 1:-1], padded[1:-1, 2:] - padded[1:-1, :-2]
 

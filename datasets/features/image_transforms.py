@@ -65,15 +65,7 @@ def smoothed(images: np.ndarray) -> np.ndarray:
 def gradient(images: np.ndarray, part: str) -> np.ndarray:
     """Give a part of the gradient image, of each channel.
 
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-    part : {"x", "y", "magnitude"}
-        Central differences along a row or a column, or the length of both.
-
-    Returns
-    -------
-    ndarray of shape (n, h·w·channels), uint8
+    "x" and "y" are central differences along a row or a column, "magnitude" the length of both.
     """
     gx, gy = central_differences(channels(images))
     if part == "magnitude":
@@ -129,15 +121,6 @@ def haar(images: np.ndarray) -> np.ndarray:
 
     In the order of :func:`pywt.wavedec2`: means of the coarsest blocks, then from coarse to fine
     the differences between rows, between columns, and of the diagonals.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n, h, w[, 3]), uint8
-        Grey levels, or red, green and blue.
-
-    Returns
-    -------
-    ndarray of shape (n, h·w·channels), uint8
     """
     planes = channels(images)
     depth = haar_levels(planes.shape[2:])

@@ -17,26 +17,7 @@ def run(
     price_table: Callable[[], str],
     arguments: Sequence[str] | None = None,
 ) -> int:
-    """Run the command line.
-
-    Parameters
-    ----------
-    program, description : str
-        What ``--help`` says.
-    help_text : str
-        What ``--remeasure`` does.
-    remeasure : callable
-        Measures and replaces the table.
-    price_table : callable
-        Gives it as Markdown.
-    arguments : sequence of str, optional
-        Instead of the process's own.
-
-    Returns
-    -------
-    int
-        Exit status: 0 fine, 2 usage, 3 data unavailable or damaged.
-    """
+    """Run the command line: show the table, or measure it anew; 3 if its data are unavailable."""
     parser = argparse.ArgumentParser(prog=program, description=description)
     parser.add_argument("--remeasure", action="store_true", help=help_text)
     options = parser.parse_args(arguments)

@@ -63,24 +63,7 @@ def origin(table: list[dict[str, str]], dataset: str) -> str:
 
 
 def measure(dataset: str, families: Iterable[Family], images: np.ndarray, kind: str) -> list[dict]:
-    """Measure the CPU time of families.
-
-    Parameters
-    ----------
-    dataset : str
-        Set of images.
-    families : iterable of Family
-        What to measure.
-    images : ndarray of shape (n, ...), uint8
-        One block of them is used.
-    kind : str
-        What images they are: real, or synthetic data.
-
-    Returns
-    -------
-    list of dict
-        Rows of the table.
-    """
+    """Measure the CPU time of families on one block of images, real or synthetic by `kind`."""
     block = np.ascontiguousarray(images[: block_length(images.shape[1:])])
     return [
         measured_row(COLUMNS, dataset, family.name, _milliseconds(family, block), kind, len(block))
@@ -99,15 +82,7 @@ def _milliseconds(family: Family, block: np.ndarray) -> float:
 
 
 def write(measured: list[dict], path: Path | None = None) -> None:
-    """Put measured rows into the table, in place of what it has of their sets.
-
-    Parameters
-    ----------
-    measured : list of dict
-        Of :func:`measure`.
-    path : Path, optional
-        The table, made if it is not there; the committed one if not given.
-    """
+    """Put measured rows into a table, in place of what it has of their sets."""
     path = TABLE if path is None else path
     replaced = {row["dataset"] for row in measured}
     kept = [row for row in read(path) if row["dataset"] not in replaced] if path.exists() else []

@@ -50,15 +50,7 @@ class TooLarge(DamagedData):
 
 @contextlib.contextmanager
 def damage_named(path: Path, kind: type[DamagedData] = DamagedData) -> Iterator[None]:
-    """Turn what the standard library says of a damaged archive into an error that names the file.
-
-    Parameters
-    ----------
-    path : Path
-        The archive.
-    kind : type, default DamagedData
-        What is raised.
-    """
+    """Turn what the standard library says of a damaged archive into an error that names it."""
     try:
         yield
     except DAMAGE as error:

@@ -71,13 +71,7 @@ N_FEATURES = sum(part.n_features for part in PARTS)
 
 
 def feature_names() -> tuple[str, ...]:
-    """Name the features: a Haar-like one by its kind and outline, the others by number.
-
-    Returns
-    -------
-    tuple of str
-        ``haar_two_across_<top>_<left>_<bottom>_<right>``, ``hog_<number>``, ``lbp_<number>``.
-    """
+    """Name the features: a Haar-like one by its kind and outline, the others by number."""
     names = []
     for part in PARTS:
         name = part.family.name

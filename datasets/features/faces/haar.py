@@ -90,24 +90,7 @@ def prepared(images: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 def values(
     integral: np.ndarray, deviation: np.ndarray, shape: tuple[int, int], kind: str, n: int
 ) -> np.ndarray:
-    """Give the features of a kind from what :func:`prepared` gives.
-
-    Parameters
-    ----------
-    integral, deviation : ndarray
-        Of :func:`prepared`.
-    shape : tuple of int
-        Height and width of the windows.
-    kind : str
-        Of :data:`KINDS`.
-    n : int
-        How many features.
-
-    Returns
-    -------
-    ndarray of shape (n_images, n), float64
-        Differences of means in standard deviations.
-    """
+    """Give features, in standard deviations, from what :func:`prepared` gives: (n_images, n)."""
     layout, outlines = KINDS[kind], boxes(kind, shape, n)
     step = (outlines[:, 2:] - outlines[:, :2]) // np.array(layout.grid)
     white, black = (
@@ -120,22 +103,7 @@ def values(
 
 
 def haar(images: np.ndarray, kind: str, n: int) -> np.ndarray:
-    """Give the features of a kind as bytes.
-
-    Parameters
-    ----------
-    images : ndarray of shape (n_images, height, width), uint8
-        Grey windows.
-    kind : str
-        Of :data:`KINDS`.
-    n : int
-        How many features.
-
-    Returns
-    -------
-    ndarray of shape (n_images, n), uint8
-        128 is zero.
-    """
+    """Give the features of a kind as bytes; 128 is zero."""
     responses = values(*prepared(images), images.shape[1:], kind, n)
     return np.clip(np.floor(ZERO + STEPS * responses), 0.0, 255.0).astype(np.uint8)
 

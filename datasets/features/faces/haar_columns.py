@@ -76,13 +76,7 @@ class HaarColumns:
 
 
 def families(per_kind: int = PER_KIND) -> tuple[Family, ...]:
-    """Give the families: one for each kind of Haar-like feature.
-
-    Parameters
-    ----------
-    per_kind : int
-        Features of each.
-    """
+    """Give the families: one for each kind of Haar-like feature."""
     if isinstance(per_kind, bool) or not isinstance(per_kind, int) or per_kind < 1:
         raise ValueError(f"per_kind must be an integer of 1 or more, not {per_kind!r}")
     return tuple(
@@ -97,15 +91,7 @@ def families(per_kind: int = PER_KIND) -> tuple[Family, ...]:
 
 
 def feature_names(shape: tuple[int, int], per_kind: int = PER_KIND) -> tuple[str, ...]:
-    """Name the features by kind and outline, in the order of their columns.
-
-    Parameters
-    ----------
-    shape : tuple of int
-        Height and width of a window.
-    per_kind : int
-        Features of each kind.
-    """
+    """Name the features by kind and outline, in the order of their columns."""
     return tuple(
         f"haar_{kind}_{'_'.join(map(str, outline))}"
         for kind in haar.KINDS
@@ -157,26 +143,7 @@ def computed(
 def stored(name: str, windows: np.ndarray, per_kind: int = PER_KIND) -> tuple[np.ndarray, str]:
     """Give the columns of real windows, computing once what the cache does not have.
 
-    Parameters
-    ----------
-    name : str
-        Data set.
-    windows : ndarray of shape (n, height, width), uint8
-        Grey windows.
-    per_kind : int
-        Features of each kind.
-
-    Returns
-    -------
-    columns : ndarray of shape (5·per_kind, n), uint8
-        Memory-mapped where the cache can be written.
-    digest : str
-        Of the windows and of what computes the columns.
-
-    Raises
-    ------
-    ChecksumMismatch, CacheFull
-        As :func:`datasets.sources.storage.decoded`.
+    With a digest of the windows and of what computes the columns.
     """
     record = {"windows": checksum({"windows": windows}), **made_from(families(per_kind))}
     digest = hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
@@ -229,17 +196,7 @@ def undivided(
 
 
 def table(name: str, columns: HaarColumns, seed: int) -> Dataset:
-    """Make the table of a repetition, every feature at cost 1.
-
-    Parameters
-    ----------
-    name : str
-        Data set.
-    columns : HaarColumns
-        Features of all windows.
-    seed : int
-        See :meth:`HaarColumns.rows`.
-    """
+    """Make the table of a repetition, every feature at cost 1."""
     arrays = {}
     for part, numbers in columns.rows(seed).items():
         arrays[f"X_{part}"] = tables.rows(columns.columns, numbers)

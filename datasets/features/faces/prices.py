@@ -67,19 +67,7 @@ def read(path: Path | None = None) -> list[dict[str, str]]:
 
 
 def prices(table: list[dict[str, str]] | None = None) -> Prices:
-    """Give the prices of groups and features.
-
-    Parameters
-    ----------
-    table : list of dict, optional
-        Of :func:`read`; the committed one if not given.
-
-    Raises
-    ------
-    ValueError
-        If a family was never measured, or with another number of features; the message says how
-        to measure it.
-    """
+    """Give the prices of groups and features, by the committed table unless another is given."""
     measured = {row["family"]: row for row in (read() if table is None else table)}
     shared: dict[int, list[float]] = {}
     own = []
@@ -108,18 +96,7 @@ def origin(table: list[dict[str, str]]) -> str:
 
 
 def measure(windows: np.ndarray) -> list[dict]:
-    """Measure all prices.
-
-    Parameters
-    ----------
-    windows : ndarray of shape (n, 19, 19), uint8
-        Real windows, evenly spaced ones of which are used.
-
-    Returns
-    -------
-    list of dict
-        Rows of the table.
-    """
+    """Measure all prices on evenly spaced ones of some real windows."""
     block = np.ascontiguousarray(windows[:: max(1, len(windows) // BLOCK)][:BLOCK])
     works: list[Callable[[], object]] = []
     for part in PARTS:

@@ -47,24 +47,7 @@ class Columns:
 def stored(images: ImageSet, checksum: str) -> tuple[np.ndarray, np.ndarray, str]:
     """Give the columns of real windows, computing what the cache does not have (in seconds).
 
-    Parameters
-    ----------
-    images : ImageSet
-        Windows.
-    checksum : str
-        Digest of the windows.
-
-    Returns
-    -------
-    train, test : ndarray of shape (n_features, n_windows), uint8
-        Memory-mapped.
-    digest : str
-        SHA-256 of the columns' own digests.
-
-    Raises
-    ------
-    DataUnavailable
-        If the cache folder cannot be written.
+    With the SHA-256 of the columns' own digests.
     """
     parts = {part: getattr(images, part) for part in PARTS}
     store = columns_of(images.name, FAMILIES, parts, checksum)
@@ -86,19 +69,7 @@ def computed(windows: np.ndarray) -> np.ndarray:
 
 
 def rows(columns: np.ndarray, numbers: np.ndarray) -> np.ndarray:
-    """Give rows of a table, some at a time.
-
-    Parameters
-    ----------
-    columns : ndarray of shape (n_features, n_windows), uint8
-        Columns as bytes.
-    numbers : ndarray of int64
-        Windows wanted.
-
-    Returns
-    -------
-    ndarray of shape (len(numbers), n_features), float64, C order
-    """
+    """Give rows of a table as float64, some at a time."""
     table = np.empty((len(numbers), len(columns)))
     for start in range(0, len(numbers), ROWS):
         chosen = numbers[start : start + ROWS]
@@ -109,14 +80,7 @@ def rows(columns: np.ndarray, numbers: np.ndarray) -> np.ndarray:
 def table(name: str, columns: Columns, parts: dict[str, tuple[str, np.ndarray]]) -> Dataset:
     """Make a data set with the committed prices.
 
-    Parameters
-    ----------
-    name : str
-        Data set.
-    columns : Columns
-        Features of all windows.
-    parts : dict of str to (str, ndarray of int64)
-        By "train", "valid" and "test": in which of the two sets of windows, and which ones.
+    Parts say in which of the two sets of windows their rows are, and which ones.
     """
     measured = prices.prices()
     arrays = {}

@@ -72,13 +72,7 @@ def _family(name: str, n_features: int, compute: Callable[..., np.ndarray], **pa
 
 
 def families(learned: str) -> tuple[Family, ...]:
-    """Give the families in the order of their columns; all detectors are one family.
-
-    Parameters
-    ----------
-    learned : str
-        Key of codebooks and detectors.
-    """
+    """Give the families in the order of their columns; all detectors are one family."""
     return (
         _family("gist", N_GIST, gist),
         _family("spatial_hog", N_HOG, spatial_hog, learned=learned),

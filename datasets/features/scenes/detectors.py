@@ -40,18 +40,7 @@ def resized(image: np.ndarray, side: int) -> np.ndarray:
 
 
 def windows(image: np.ndarray) -> np.ndarray:
-    """Give the gradient histograms of all windows of a picture.
-
-    Parameters
-    ----------
-    image : ndarray of shape (side, side), uint8
-        Grey levels; the side is a multiple of 8.
-
-    Returns
-    -------
-    ndarray of shape (rows, columns, 900), float32
-        Whole numbers.
-    """
+    """Give the gradient histograms of all windows of a picture, whole numbers."""
     size = (TEMPLATE_BLOCKS, TEMPLATE_BLOCKS)
     slid = np.lib.stride_tricks.sliding_window_view(blocks(image), size, axis=(0, 1))
     return np.ascontiguousarray(slid).reshape(*slid.shape[:2], N_TEMPLATE)

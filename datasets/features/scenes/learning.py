@@ -31,21 +31,9 @@ LENGTH = 4096.0
 
 
 def learn(pictures: np.ndarray, labels: np.ndarray, checksum: str) -> str:
-    """Learn what the descriptors need, unless the cache has it.
+    """Learn what the descriptors need on Caltech-101's pictures, unless the cache has it.
 
-    Parameters
-    ----------
-    pictures : ndarray of shape (n, height, width, 3), uint8
-        Caltech-101's, all of one size.
-    labels : ndarray of shape (n,), int64
-        Their categories.
-    checksum : str
-        Digest of both.
-
-    Returns
-    -------
-    str
-        Key for :func:`datasets.features.scenes.learned.learned_arrays`.
+    Gives the key for :func:`datasets.features.scenes.learned.learned_arrays`.
     """
     key = f"learned-{checksum[:16]}-{source_digest(__name__)[:16]}"
     decoded("scene15", key, functools.partial(_learn, pictures, labels))

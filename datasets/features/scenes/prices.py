@@ -141,26 +141,7 @@ def measure(
     labels: np.ndarray,
     reference: np.ndarray,
 ) -> list[dict]:
-    """Measure all prices.
-
-    Parameters
-    ----------
-    pictures : ndarray of shape (n, 200, 200), uint8
-        Real pictures; the first block of them is used.
-    learned : str
-        Key of codebooks and detectors.
-    columns : ndarray of shape (n_columns, n_pictures), uint8
-        Descriptors of all pictures.
-    labels : ndarray of shape (n_pictures,), int64
-        Classes.
-    reference : ndarray of int64
-        Pictures on which machines are trained.
-
-    Returns
-    -------
-    list of dict
-        Rows of the table.
-    """
+    """Measure all prices on the first block of real pictures, kernels against some of them."""
     block = np.ascontiguousarray(pictures[:BLOCK])
     single = {family.name: family for family in families(learned)[:-1]}
     single |= {

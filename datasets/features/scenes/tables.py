@@ -86,16 +86,7 @@ def synthetic_columns(
 def features(described: Described, key: str | None) -> dict[str, np.ndarray]:
     """Give the decision values of a draw for "train", "valid" and "test".
 
-    Parameters
-    ----------
-    described : Described
-        Descriptors and draw.
-    key : str or None
-        Where the cache keeps them, beside a digest of the programs; None: not kept.
-
-    Returns
-    -------
-    dict of str to ndarray of shape (n, 15·n_descriptors), float64
+    The cache keeps them under a key and a digest of the programs; without a key they are not kept.
     """
     if key is None:
         computed = _compute(described)
