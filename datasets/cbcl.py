@@ -31,8 +31,9 @@ each block of five repetitions, by a draw of its own.
 
 Both are tables of 1,779 features in three groups (:mod:`datasets.features.faces`): 1,000 Haar-like
 ones, HOG, local binary patterns, each one byte, at measured CPU milliseconds. :func:`images` gives
-pixels, :func:`columns` the features as bytes, one row each, memory-mapped, for those who cannot
-have all of a table in memory.
+pixels, faces first (its ``split`` tears similar windows apart), :func:`columns` the features as
+bytes, one row each, memory-mapped, and the divisions, for those who cannot have all of a table in
+memory.
 
 The smallest scale draws synthetic data (:mod:`datasets.synthetic`).
 """
@@ -48,8 +49,8 @@ from datasets.cbcl_windows import COUNTS, FILE, MISSING, SIDE, divisions, rows_o
 from datasets.dataset import Dataset, checksum
 from datasets.features.faces import prices, tables
 from datasets.features.measured_times import write_table
-from datasets.images import ImageSet, drawn_images, images_checksum
-from datasets.registry import DatasetSpec, Request, serve
+from datasets.images import ImageSet, PictureSpec, drawn_images, images_checksum
+from datasets.registry import Request, serve
 from datasets.synthetic.pictures import Pictures
 
 _SHARES = {part: n[1] / (n[0] + n[1]) for part, n in COUNTS["mirror"].items()}
@@ -58,43 +59,10 @@ SIZES = {"smoke": (750, 1_000), "real": (6_977, 24_044)}
 """Training and test windows of the synthetic set at the smallest scale and at the others."""
 
 
-def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
-    """Give the windows as bytes.
-
-    Parameters
-    ----------
-    scale, data : str
-        As :func:`datasets.load`.
-    seed : int, default 0
-        Which windows synthetic data draws; real ones are the same for all seeds.
-
-    Returns
-    -------
-    ImageSet
-        Grey windows of shape (n, 19, 19), faces first, real ones memory-mapped: the official
-        training and test parts. Its ``split`` tears similar windows apart: choose rows by the
-        divisions of :func:`columns` instead.
-
-    Raises
-    ------
-    ValueError, DataUnavailable, ChecksumMismatch
-        As :func:`datasets.load`.
-    PictureError
-        If the archive or a picture in it is damaged, or pictures are missing; names it.
-    """
-    chosen = replace(SPEC, real=_real_images, synthetic=_drawn_images)
-    return serve(chosen, Request("cbcl", scale, data, seed), checksum=images_checksum)
-
-
 def columns(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> tables.Columns:
     """Give the features of all windows as bytes, with the divisions of the training part.
 
-    Arguments and errors are those of :func:`images`.
-
-    Returns
-    -------
-    Columns
-        Training and test windows in the order of :func:`images`.
+    In the order of :func:`images`, whose arguments and errors these are.
     """
     chosen = replace(SPEC, real=_real_columns, synthetic=_drawn_columns)
     return serve(chosen, Request("cbcl", scale, data, seed), checksum=_columns_checksum)
@@ -180,8 +148,8 @@ def _table(request: Request, give, divided: bool) -> Dataset:
     return tables.table(request.name, replace(columns, provenance=provenance), parts)
 
 
-def _spec(name: str, divided: bool, title: str, shape: str, split_rule: str) -> DatasetSpec:
-    return DatasetSpec(
+def _spec(name: str, divided: bool, title: str, shape: str, split_rule: str) -> PictureSpec:
+    return PictureSpec(
         name=name,
         task="binary",
         title=title,
@@ -195,7 +163,8 @@ def _spec(name: str, divided: bool, title: str, shape: str, split_rule: str) -> 
         real=partial(_table, give=_real_columns, divided=divided),
         synthetic=partial(_table, give=_drawn_columns, divided=divided),
         files=(FILE,),
-        pictures=images,
+        real_images=_real_images,
+        drawn_images=_drawn_images,
         missing="nothing from the official address; a mirror may lack one test window without a "
         "face",
     )
@@ -223,3 +192,4 @@ SPECS = {
     ),
 }
 SPEC = SPECS["cbcl"]
+images = SPEC.images

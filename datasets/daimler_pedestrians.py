@@ -31,21 +31,15 @@ The smallest scale draws synthetic data (:mod:`datasets.synthetic`).
 from __future__ import annotations
 
 import re
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from datasets import inria_person, vj_faces
 from datasets.cbcl_windows import divisions
-from datasets.dataset import Dataset
 from datasets.errors import CacheFull, DataUnavailable
-from datasets.features.faces import haar_columns
-from datasets.features.faces.haar_columns import PER_KIND, HaarColumns
+from datasets.features.faces.haar_columns import WindowSpec
 from datasets.features.pixels import grey
-from datasets.images import ImageSet, images_checksum
-from datasets.registry import DatasetSpec, Request, serve
 from datasets.resizing import resized
 from datasets.sources.archives import TooLarge, damage_named, opened_tar
 from datasets.sources.find import Form, RawFile, find
@@ -87,61 +81,6 @@ FILE = RawFile(
         ),
     ),
 )
-
-
-def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
-    """Give the windows as bytes.
-
-    Parameters
-    ----------
-    scale, data : str
-        As :func:`datasets.load`.
-    seed : int, default 0
-        Which windows synthetic data draws; real ones are the same for all seeds.
-
-    Returns
-    -------
-    ImageSet
-        Grey windows of shape (n, 36, 18), real ones memory-mapped, all in ``train``. Its ``split``
-        tears similar windows apart: choose rows by the divisions of :func:`columns` instead.
-
-    Raises
-    ------
-    ValueError, DataUnavailable, ChecksumMismatch
-        As :func:`datasets.load`.
-    PictureError
-        If an archive or a picture in it is damaged, or pictures are missing; names it.
-    """
-    chosen = replace(SPEC, real=_real_images, synthetic=_drawn_images)
-    request = Request("daimler_pedestrians", scale, data, seed)
-    return serve(chosen, request, checksum=images_checksum)
-
-
-def columns(
-    *, per_kind: int = PER_KIND, scale: str = "laptop", data: str = "auto", seed: int = 0
-) -> HaarColumns:
-    """Give the Haar-like features of all windows as bytes, with the divisions.
-
-    Parameters
-    ----------
-    per_kind : int, default 400
-        Features of each of the five kinds. Another number draws other features.
-    scale, data, seed
-        As :func:`images`; errors are the same.
-
-    Returns
-    -------
-    HaarColumns
-        In the order of :func:`images`.
-    """
-    haar_columns.families(per_kind)  # refuses what is no number
-    real, synthetic = partial(_real_columns, per_kind), partial(_drawn_columns, per_kind)
-    chosen = replace(SPEC, real=real, synthetic=synthetic)
-    request = Request("daimler_pedestrians", scale, data, seed)
-    return serve(chosen, request, checksum=haar_columns.columns_checksum)
-
-
-# --- real windows --------------------------------------------------------------------------------
 
 
 def windows() -> tuple[dict[str, np.ndarray], dict]:
@@ -248,37 +187,7 @@ def groups(pixels: np.ndarray, labels: np.ndarray) -> np.ndarray:
     return vj_faces.groups(upright, labels, BLOCK)
 
 
-def _real_images(request: Request) -> ImageSet:
-    arrays, provenance = windows()
-    return haar_columns.undivided("daimler_pedestrians", arrays["windows"], arrays["y"], provenance)
-
-
-def _real_columns(per_kind: int, request: Request) -> HaarColumns:
-    arrays, provenance = windows()
-    stored, digest = haar_columns.stored("daimler_pedestrians", arrays["windows"], per_kind)
-    provenance = {**provenance, "features_checksum": digest}
-    fold, group = np.array(arrays["fold"]), np.array(arrays["group"])
-    return haar_columns.of_windows(stored, arrays["y"], fold, group, SHAPE, per_kind, provenance)
-
-
-# --- the synthetic set ----------------------------------------------------------------------------
-
-
-def _drawn_images(request: Request) -> ImageSet:
-    n_windows = SIZES["smoke" if request.scale == "smoke" else "real"]
-    drawn = SYNTHETIC.draw(n_windows, request.seed, "train")
-    return haar_columns.undivided("daimler_pedestrians", *drawn, haar_columns.DRAWN)
-
-
-def _drawn_columns(per_kind: int, request: Request) -> HaarColumns:
-    return haar_columns.of_drawn(_drawn_images(request), per_kind)
-
-
-def _table(request: Request, give) -> Dataset:
-    return haar_columns.table("daimler_pedestrians", give(PER_KIND, request), request.seed)
-
-
-SPEC = DatasetSpec(
+SPEC = WindowSpec(
     name="daimler_pedestrians",
     task="binary",
     title="Daimler pedestrians, windows of 36×18; INRIA Person at that size where they cannot be "
@@ -292,8 +201,10 @@ SPEC = DatasetSpec(
     "are divided anew for each further five; number seed mod 5 tests, the next one validates, "
     "three train",
     cost_rule="uniform, 1 per Haar-like feature",
-    real=partial(_table, give=_real_columns),
-    synthetic=partial(_table, give=_drawn_columns),
+    windows=windows,
+    drawn=SYNTHETIC,
+    drawn_sizes=SIZES,
     files=(FILE,),
-    pictures=images,
 )
+
+images, columns = SPEC.images, SPEC.columns

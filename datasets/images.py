@@ -71,67 +71,26 @@ def images_checksum(images: ImageSet) -> str:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ImageSpec(DatasetSpec):
-    """One set of images, as its module declares it: what makes bytes makes everything else.
+class PictureSpec(DatasetSpec):
+    """A data set made of pictures, which it gives as bytes, too."""
 
-    ``real`` and ``synthetic``, which :func:`datasets.load` calls, are made here: the table of the
-    images.
-
-    Attributes
-    ----------
-    real_images : callable
-        Request -> ImageSet from real images; raises DataUnavailable.
-    draw : callable
-        ``(n, seed, part) -> (images, labels)``, of a module of synthetic data.
-    sizes, smoke_sizes : tuple of int
-        Training, validation and test images of the synthetic set, at the smallest scale the second.
-    smoke_table_sizes : tuple of int or None
-        Rows of its table at the smallest scale, if not as many as images.
-    table : callable
-        ``(images, seed) -> Dataset``: :func:`pixel_table`, or :func:`coarse_table` with its
-        parameters bound.
-    image_shape : tuple of int
-        Height, width and, in colour, channels.
-    families : str
-        Module with the families of features of these images; empty if there is none.
-    paper_features : int
-        Features in all in the paper that these families stand for.
-    first : dict of str to (int, int)
-        How many of the first training and test images features are computed of, by scale; all where
-        it is not named.
-    """
-
-    real_images: Callable[[Request], ImageSet]
-    draw: Callable[[int, int, str], tuple[np.ndarray, np.ndarray]]
-    sizes: tuple[int, int, int]
-    smoke_sizes: tuple[int, int, int]
-    table: Callable[[ImageSet, int], Dataset]
-    image_shape: tuple[int, ...]
-    smoke_table_sizes: tuple[int, int, int] | None = None
-    families: str = ""
-    paper_features: int = 0
-    first: dict[str, tuple[int, int]] = field(default_factory=dict)
-    real: Callable[[Request], Dataset] = field(init=False, repr=False)
-    synthetic: Callable[[Request], Dataset] = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "real", self._real_table)
-        object.__setattr__(self, "synthetic", self._drawn_table)
+    real_images: Callable[[Request], ImageSet]  # Raises DataUnavailable
+    drawn_images: Callable[[Request], ImageSet]  # Of synthetic data
 
     def images(self, *, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
-        """Give the images as bytes.
+        """Give the pictures as bytes.
 
         Parameters
         ----------
         scale, data : str
             As :func:`datasets.load`.
         seed : int, default 0
-            Which images synthetic data draws; real images are the same for all seeds.
+            Which pictures synthetic data draws; real ones are the same for all seeds.
 
         Returns
         -------
         ImageSet
-            Images of `image_shape`, real ones memory-mapped where the cache can be written.
+            Pictures of one size, real ones memory-mapped where the cache can be written.
 
         Raises
         ------
@@ -144,9 +103,42 @@ class ImageSpec(DatasetSpec):
             self,
             Request(self.name, scale, data, seed),
             real=self.real_images,
-            synthetic=self._drawn_images,
+            synthetic=self.drawn_images,
             checksum=images_checksum,
         )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageSpec(PictureSpec):
+    """One set of images, as its module declares it: what makes bytes makes everything else.
+
+    ``real`` and ``synthetic``, which :func:`datasets.load` calls, are made here: the table of the
+    images.
+    """
+
+    # ``(n, seed, part) -> (images, labels)``, of a module of synthetic data
+    draw: Callable[[int, int, str], tuple[np.ndarray, np.ndarray]]
+    # sizes, smoke_sizes: Training, validation and test images of the synthetic set
+    sizes: tuple[int, int, int]
+    smoke_sizes: tuple[int, int, int]
+    # ``(images, seed) -> Dataset``: :func:`pixel_table`, or :func:`coarse_table`, parameters bound
+    table: Callable[[ImageSet, int], Dataset]
+    image_shape: tuple[int, ...]  # Height, width and, in colour, channels
+    # Rows of its table at the smallest scale, if not as many as images
+    smoke_table_sizes: tuple[int, int, int] | None = None
+    families: str = ""  # Module with the families of features of these images
+    paper_features: int = 0  # Features in all in the paper that these families stand for
+    # How many of the first training and test images features are computed of, by scale; all where
+    # it is not named
+    first: dict[str, tuple[int, int]] = field(default_factory=dict)
+    real: Callable[[Request], Dataset] = field(init=False, repr=False)
+    synthetic: Callable[[Request], Dataset] = field(init=False, repr=False)
+    drawn_images: Callable[[Request], ImageSet] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "real", self._real_table)
+        object.__setattr__(self, "synthetic", self._drawn_table)
+        object.__setattr__(self, "drawn_images", self._drawn_images)
 
     def _drawn_images(self, request: Request, smoke: tuple[int, int, int] | None = None):
         small = request.scale == "smoke"

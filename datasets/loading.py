@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datasets.dataset import Dataset
-from datasets.images import ImageSet, ImageSpec
+from datasets.images import ImageSet, PictureSpec
 from datasets.registered import names, spec
 from datasets.registry import Request, serve
 
@@ -55,7 +55,6 @@ def load(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0)
 def load_images(name: str, *, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
     """Load a set of images as bytes; arguments and errors are those of :func:`load`."""
     declared = spec(name)
-    give = declared.images if isinstance(declared, ImageSpec) else declared.pictures
-    if give is None:
+    if not isinstance(declared, PictureSpec):
         raise ValueError(f"{name} is no set of images")
-    return give(scale=scale, data=data, seed=seed)
+    return declared.images(scale=scale, data=data, seed=seed)

@@ -51,9 +51,6 @@ class DatasetSpec:
         Request -> Dataset, generated; None if there is no synthetic form.
     bundled : bool
         Always there, inside a dependency.
-    pictures : callable or None
-        Gives the set's pictures as :func:`datasets.load_images` does, where it is a table made of
-        pictures.
     compact : callable or None
         Gives the compact cache's folder if the real data are there in that form only.
     """
@@ -71,7 +68,6 @@ class DatasetSpec:
     files: tuple[RawFile, ...] = ()
     missing: str = "nothing"
     bundled: bool = False
-    pictures: Callable[..., Any] | None = None
     compact: Callable[[], Any] | None = None
 
 

@@ -24,7 +24,8 @@ divisions: the copy has 18 such pairs, one of them across two classes. About a d
 are nearly alike (the same place a moment later, or the same picture stored twice) and are left to
 the draw.
 
-:func:`images` gives pixels, :func:`draw` the numbers of the pictures of each part,
+:func:`images` gives pixels, the first 100 pictures of each class as ``train`` and the others as
+``test``: that is an order, not a draw. :func:`draw` gives the numbers of the pictures of each part,
 :func:`datasets.load` the table of the paper's Figure 3: see :mod:`datasets.features.scenes`.
 """
 
@@ -39,8 +40,8 @@ from datasets import caltech101
 from datasets.dataset import Dataset, checksum
 from datasets.features.measured_times import write_table
 from datasets.features.scenes import prices, tables
-from datasets.images import ImageSet, drawn_images, images_checksum
-from datasets.registry import DatasetSpec, Request, serve
+from datasets.images import ImageSet, PictureSpec, drawn_images
+from datasets.registry import Request, serve
 from datasets.scene15_pictures import (
     CLASSES,
     FILE,
@@ -64,38 +65,6 @@ PER_CLASS = (KERNEL, TRAIN, VALID, 179)
 """Rows of each class that the synthetic set draws for machines, training, validation and test; the
 smallest scale draws the first 20 descriptors only, because training 1,620 machines takes longer
 than it may."""
-
-
-def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
-    """Give the pictures as bytes.
-
-    Parameters
-    ----------
-    scale, data : str
-        As :func:`datasets.load`.
-    seed : int, default 0
-        Which pictures synthetic data draws; real pictures are the same for all seeds.
-
-    Returns
-    -------
-    ImageSet
-        Grey pictures of shape (n, side, side), memory-mapped if they are real: the
-        first 100 of each class as `train`, the others as `test`. That is an order, not a draw: see
-        :func:`draw`.
-
-    Raises
-    ------
-    ValueError, DataUnavailable, ChecksumMismatch
-        As :func:`datasets.load`.
-    PictureError
-        If the archive or a picture in it is damaged, or pictures are missing; names it.
-    """
-    return _images(Request("scene15", scale, data, seed))
-
-
-def _images(request: Request) -> ImageSet:
-    chosen = replace(SPEC, real=_real_images, synthetic=_drawn_images)
-    return serve(chosen, request, checksum=images_checksum)
 
 
 def _real_images(request: Request) -> ImageSet:
@@ -173,7 +142,7 @@ def synthetic(request: Request) -> Dataset:
 
 def _real_described(request: Request) -> tables.Described:
     arrays, archive = pixels()
-    pictures = _images(replace(request, data="real"))
+    pictures = images(data="real")
     caltech = caltech101.images(data="real")
     columns, facts = tables.real_columns(pictures, caltech)
     labels = np.concatenate((pictures.y_train, pictures.y_test))
@@ -237,7 +206,7 @@ def _table(scenes: tables.Described, key: str | None) -> Dataset:
     )
 
 
-SPEC = DatasetSpec(
+SPEC = PictureSpec(
     name="scene15",
     task="multiclass",
     title="Scene-15, decision values of kernel machines on 108 descriptors of grey pictures",
@@ -254,6 +223,9 @@ SPEC = DatasetSpec(
     real=real,
     synthetic=synthetic,
     files=(FILE, caltech101.FILE),
-    pictures=images,
+    real_images=_real_images,
+    drawn_images=_drawn_images,
     missing="nothing from the official address; a mirror may hold a copy resized to 200×200",
 )
+
+images = SPEC.images

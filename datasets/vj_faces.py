@@ -24,19 +24,13 @@ The smallest scale draws synthetic data (:mod:`datasets.synthetic`).
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 import numpy as np
 
 from datasets.cbcl_windows import alike, divisions
-from datasets.dataset import Dataset
-from datasets.features.faces import haar_columns
-from datasets.features.faces.haar_columns import PER_KIND, HaarColumns
-from datasets.images import ImageSet, images_checksum
-from datasets.registry import DatasetSpec, Request, serve
-from datasets.sources.find import Form, Found, RawFile, find
+from datasets.features.faces.haar_columns import WindowSpec
+from datasets.sources.find import Form, RawFile, find
 from datasets.sources.matlab import read_bytes
 from datasets.sources.storage import decoded
 from datasets.synthetic.pictures import Pictures
@@ -78,82 +72,17 @@ FILES = (
 )
 
 
-def images(*, scale: str = "laptop", data: str = "auto", seed: int = 0) -> ImageSet:
-    """Give the windows as bytes.
+def windows() -> tuple[dict[str, np.ndarray], dict]:
+    """Give all windows, decoded into the cache once, and their provenance.
 
-    Parameters
-    ----------
-    scale, data : str
-        As :func:`datasets.load`.
-    seed : int, default 0
-        Which windows synthetic data draws; real ones are the same for all seeds.
-
-    Returns
-    -------
-    ImageSet
-        Grey windows of shape (n, 24, 24), faces first, real ones memory-mapped, all in ``train``:
-        there is no official test part. Its ``split`` tears similar windows apart: choose rows by
-        the divisions of :func:`columns` instead.
-
-    Raises
-    ------
-    ValueError, DataUnavailable, ChecksumMismatch
-        As :func:`datasets.load`.
-    DamagedData
-        If a file does not hold what it should; names it.
-    """
-    chosen = replace(SPEC, real=_real_images, synthetic=_drawn_images)
-    return serve(chosen, Request("vj_faces", scale, data, seed), checksum=images_checksum)
-
-
-def columns(
-    *, per_kind: int = PER_KIND, scale: str = "laptop", data: str = "auto", seed: int = 0
-) -> HaarColumns:
-    """Give the Haar-like features of all windows as bytes, with the divisions.
-
-    Parameters
-    ----------
-    per_kind : int, default 400
-        Features of each of the five kinds: with 4,000 of them the columns of the real windows are
-        a file of 256 MB in the cache, computed once. Another number draws other features.
-    scale, data, seed
-        As :func:`images`; errors are the same.
-
-    Returns
-    -------
-    HaarColumns
-        In the order of :func:`images`.
-    """
-    haar_columns.families(per_kind)  # refuses what is no number
-    real, synthetic = partial(_real_columns, per_kind), partial(_drawn_columns, per_kind)
-    chosen = replace(SPEC, real=real, synthetic=synthetic)
-    request = Request("vj_faces", scale, data, seed)
-    return serve(chosen, request, checksum=haar_columns.columns_checksum)
-
-
-# --- real windows --------------------------------------------------------------------------------
-
-
-def windows() -> tuple[dict[str, np.ndarray], list[Found]]:
-    """Give all windows, decoded into the cache once.
-
-    Returns
-    -------
-    arrays : dict of str to ndarray
-        ``windows`` of shape (n, 24, 24), uint8, faces first, in the order of the files; ``y``;
-        ``group``, the block that each goes with; ``fold``, the division of each.
-    files : list of Found
-        The two files.
-
-    Raises
-    ------
-    DataUnavailable, ChecksumMismatch, DamagedData
-        As :func:`images`.
+    ``windows``, (n, 24, 24) uint8, faces first, in the order of the files; ``y``; ``group``, the
+    block that each goes with; ``fold``, the division of each.
     """
     files = [find(raw) for raw in FILES]
     key = "v2-" + "-".join(file.sha256[:16] for file in files)
     arrays, _ = decoded("vj_faces", key, lambda out: _decode([f.path for f in files], out))
-    return arrays, files
+    sources = "+".join(dict.fromkeys(file.source for file in files))
+    return arrays, {"source": sources, "files": [file.record() for file in files]}
 
 
 def _decode(paths: list[Path], out: Path) -> None:
@@ -180,39 +109,7 @@ def groups(pixels: np.ndarray, labels: np.ndarray, block: int = BLOCK) -> np.nda
     return place[alike(pixels, labels)]
 
 
-def _real_images(request: Request) -> ImageSet:
-    arrays, files = windows()
-    sources = "+".join(dict.fromkeys(file.source for file in files))
-    provenance = {"source": sources, "files": [file.record() for file in files]}
-    return haar_columns.undivided("vj_faces", arrays["windows"], arrays["y"], provenance)
-
-
-def _real_columns(per_kind: int, request: Request) -> HaarColumns:
-    arrays, _ = windows()
-    stored, digest = haar_columns.stored("vj_faces", arrays["windows"], per_kind)
-    provenance = {**_real_images(request).provenance, "features_checksum": digest}
-    fold, group = np.array(arrays["fold"]), np.array(arrays["group"])
-    return haar_columns.of_windows(stored, arrays["y"], fold, group, SHAPE, per_kind, provenance)
-
-
-# --- the synthetic set ----------------------------------------------------------------------------
-
-
-def _drawn_images(request: Request) -> ImageSet:
-    n_windows = SIZES["smoke" if request.scale == "smoke" else "real"]
-    drawn = SYNTHETIC.draw(n_windows, request.seed, "train")
-    return haar_columns.undivided("vj_faces", *drawn, haar_columns.DRAWN)
-
-
-def _drawn_columns(per_kind: int, request: Request) -> HaarColumns:
-    return haar_columns.of_drawn(_drawn_images(request), per_kind)
-
-
-def _table(request: Request, give) -> Dataset:
-    return haar_columns.table("vj_faces", give(PER_KIND, request), request.seed)
-
-
-SPEC = DatasetSpec(
+SPEC = WindowSpec(
     name="vj_faces",
     task="binary",
     title="Faces of 24×24 pixels, probably those of Viola and Jones",
@@ -223,8 +120,10 @@ SPEC = DatasetSpec(
     "windows of a class that correlate by 0.9 or more together; division number seed mod 5 tests, "
     "the next one validates, three train",
     cost_rule="uniform, 1 per Haar-like feature",
-    real=partial(_table, give=_real_columns),
-    synthetic=partial(_table, give=_drawn_columns),
+    windows=windows,
+    drawn=SYNTHETIC,
+    drawn_sizes=SIZES,
     files=FILES,
-    pictures=images,
 )
+
+images, columns = SPEC.images, SPEC.columns

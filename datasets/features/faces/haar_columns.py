@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -26,8 +26,10 @@ from datasets.dataset import Dataset, checksum
 from datasets.features.faces import haar, tables
 from datasets.features.families import Family
 from datasets.features.store import made_from
-from datasets.images import ImageSet
+from datasets.images import ImageSet, PictureSpec
+from datasets.registry import Request, serve
 from datasets.sources.storage import decoded, new_array
+from datasets.synthetic.pictures import Pictures
 from datasets.synthetic.streams import RECORD
 
 PER_KIND = 400
@@ -158,61 +160,116 @@ def stored(name: str, windows: np.ndarray, per_kind: int = PER_KIND) -> tuple[np
     return arrays["columns"], digest
 
 
-def of_windows(
-    stored: np.ndarray,
-    labels: np.ndarray,
-    fold: np.ndarray,
-    group: np.ndarray,
-    shape: tuple[int, int],
-    per_kind: int,
-    provenance: dict[str, Any],
-) -> HaarColumns:
-    """Name the stored, or computed, columns of windows."""
-    names = feature_names(shape, per_kind)
-    return HaarColumns(stored, labels.astype(np.int64), fold, group, names, shape, provenance)
-
-
-def of_drawn(drawn: ImageSet, per_kind: int) -> HaarColumns:
-    """Compute the columns of synthetic data's windows, which fall into divisions one by one."""
-    group = np.arange(len(drawn.y_train))
-    fold = divisions(group, drawn.y_train)
-    stored, shape = computed(drawn.train, per_kind), drawn.train.shape[1:]
-    return of_windows(stored, drawn.y_train, fold, group, shape, per_kind, drawn.provenance)
-
-
-def undivided(
-    name: str, windows: np.ndarray, labels: np.ndarray, provenance: dict[str, Any]
-) -> ImageSet:
-    """Give the pictures of a set that has no official test part."""
-    return ImageSet(
-        name=name,
-        train=windows,
-        y_train=labels.astype(np.int64),
-        test=np.empty((0, *windows.shape[1:]), dtype=np.uint8),
-        y_test=np.empty(0, dtype=np.int64),
-        n_valid=len(labels) // 5,
-        provenance=provenance,
-    )
-
-
-def table(name: str, columns: HaarColumns, seed: int) -> Dataset:
-    """Make the table of a repetition, every feature at cost 1."""
-    arrays = {}
-    for part, numbers in columns.rows(seed).items():
-        arrays[f"X_{part}"] = tables.rows(columns.columns, numbers)
-        arrays[f"y_{part}"] = columns.y[numbers]
-    return Dataset(
-        name=name,
-        task="binary",
-        **arrays,
-        feature_costs=np.ones(len(columns.columns)),
-        cost_unit=COST_UNIT,
-        cost_origin=COST_ORIGIN,
-        feature_names=columns.feature_names,
-        provenance=columns.provenance,
-    )
-
-
 def columns_checksum(columns: HaarColumns) -> str:
     """Give the SHA-256 over the columns, labels and divisions, 64 hex digits."""
     return checksum({name: getattr(columns, name) for name in ("columns", "y", "fold")})
+
+
+@dataclass(frozen=True, kw_only=True)
+class WindowSpec(PictureSpec):
+    """A set of windows without an official test part: what makes these makes everything else."""
+
+    # Gives ``windows``, ``y``, ``group`` and ``fold``, and their provenance
+    windows: Callable[[], tuple[dict[str, np.ndarray], dict[str, Any]]]
+    drawn: Pictures
+    drawn_sizes: dict[str, int]  # Windows of the synthetic set, "smoke" and "real"
+    real: Callable[[Request], Dataset] = field(init=False, repr=False)
+    synthetic: Callable[[Request], Dataset] = field(init=False, repr=False)
+    real_images: Callable[[Request], ImageSet] = field(init=False, repr=False)
+    drawn_images: Callable[[Request], ImageSet] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "real", partial(self._table, self._real_columns))
+        object.__setattr__(self, "synthetic", partial(self._table, self._drawn_columns))
+        object.__setattr__(self, "real_images", self._real_images)
+        object.__setattr__(self, "drawn_images", self._drawn_images)
+
+    def columns(
+        self,
+        *,
+        per_kind: int = PER_KIND,
+        scale: str = "laptop",
+        data: str = "auto",
+        seed: int = 0,
+    ) -> HaarColumns:
+        """Give the Haar-like features of all windows as bytes, with the divisions.
+
+        Parameters
+        ----------
+        per_kind : int, default 400
+            Features of each of the five kinds: with 4,000 of them the columns of 12,788 windows are
+            a file of 256 MB in the cache, computed once. Another number draws other features.
+        scale, data, seed
+            As :meth:`images`; errors are the same.
+
+        Returns
+        -------
+        HaarColumns
+            In the order of :meth:`images`.
+        """
+        families(per_kind)  # refuses what is no number
+        return serve(
+            self,
+            Request(self.name, scale, data, seed),
+            real=partial(self._real_columns, per_kind=per_kind),
+            synthetic=partial(self._drawn_columns, per_kind=per_kind),
+            checksum=columns_checksum,
+        )
+
+    def _real_images(self, request: Request) -> ImageSet:
+        arrays, provenance = self.windows()
+        return self._undivided(arrays["windows"], arrays["y"], provenance)
+
+    def _drawn_images(self, request: Request) -> ImageSet:
+        n_windows = self.drawn_sizes["smoke" if request.scale == "smoke" else "real"]
+        return self._undivided(*self.drawn.draw(n_windows, request.seed, "train"), DRAWN)
+
+    def _undivided(self, windows: np.ndarray, labels: np.ndarray, provenance: dict) -> ImageSet:
+        return ImageSet(
+            name=self.name,
+            train=windows,
+            y_train=labels.astype(np.int64),
+            test=np.empty((0, *windows.shape[1:]), dtype=np.uint8),
+            y_test=np.empty(0, dtype=np.int64),
+            n_valid=len(labels) // 5,
+            provenance=provenance,
+        )
+
+    def _real_columns(self, request: Request, per_kind: int = PER_KIND) -> HaarColumns:
+        arrays, provenance = self.windows()
+        rows, digest = stored(self.name, arrays["windows"], per_kind)
+        shape = arrays["windows"].shape[1:]
+        return HaarColumns(
+            rows,
+            arrays["y"].astype(np.int64),
+            np.array(arrays["fold"]),
+            np.array(arrays["group"]),
+            feature_names(shape, per_kind),
+            shape,
+            {**provenance, "features_checksum": digest},
+        )
+
+    def _drawn_columns(self, request: Request, per_kind: int = PER_KIND) -> HaarColumns:
+        """Compute the columns of synthetic windows, which fall into divisions one by one."""
+        drawn = self._drawn_images(request)
+        windows, labels, group = drawn.train, drawn.y_train, np.arange(len(drawn.y_train))
+        fold, shape = divisions(group, labels), windows.shape[1:]
+        names, rows = feature_names(shape, per_kind), computed(windows, per_kind)
+        return HaarColumns(rows, labels, fold, group, names, shape, drawn.provenance)
+
+    def _table(self, give: Callable[[Request], HaarColumns], request: Request) -> Dataset:
+        """Make the table of a repetition, every feature at cost 1."""
+        columns, arrays = give(request), {}
+        for part, numbers in columns.rows(request.seed).items():
+            arrays[f"X_{part}"] = tables.rows(columns.columns, numbers)
+            arrays[f"y_{part}"] = columns.y[numbers]
+        return Dataset(
+            name=self.name,
+            task=self.task,
+            **arrays,
+            feature_costs=np.ones(len(columns.columns)),
+            cost_unit=COST_UNIT,
+            cost_origin=COST_ORIGIN,
+            feature_names=columns.feature_names,
+            provenance=columns.provenance,
+        )
