@@ -31,7 +31,7 @@ from datasets.registry import DatasetSpec, Request
 from datasets.sources.archives import damage_named
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import decoded
-from datasets.splits import split_rows
+from datasets.splits import split_parts
 
 SIZES = (900, 300, 414)
 N_FEATURES, N_GROUPS = 115, 10
@@ -149,8 +149,7 @@ def bill(acquired, seconds: np.ndarray) -> np.ndarray:
 
 
 def _divided(seed: int) -> dict[str, np.ndarray]:
-    rows = split_rows("aslib_sat12", seed, sum(SIZES), *SIZES)
-    return dict(zip(("train", "valid", "test"), rows, strict=True))
+    return split_parts("aslib_sat12", seed, sum(SIZES), SIZES)
 
 
 def _tables(files: dict[str, Found]) -> dict[str, np.ndarray]:

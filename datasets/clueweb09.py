@@ -26,7 +26,6 @@ import numpy as np
 
 from datasets import ranking
 from datasets.dataset import Dataset
-from datasets.errors import DamagedData
 from datasets.registry import DatasetSpec, Request
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import decoded
@@ -63,12 +62,11 @@ PRICES = {
     "pl2": (100, 10, 50, 100),  # divergence from randomness
     "spl": (100, 10, 50, 100),  # information based
 }
-FEATURES = (
+_KINDS = (
     *((kind, "") for kind in DOCUMENT_PRICES),
     *((kind, stream) for kind in PRICES for stream in STREAMS),
 )
-"""Kind and stream of each feature; no stream for features of the document."""
-FEATURE_NAMES = tuple(f"{kind}_{stream}" if stream else kind for kind, stream in FEATURES)
+FEATURES = ranking.Priced(STREAMS, _KINDS, PRICES, DOCUMENT_PRICES)
 COST_ORIGIN = (
     "our own table (datasets.clueweb09.PRICES): the published MSLR price of the same kind and "
     "stream"
@@ -76,16 +74,6 @@ COST_ORIGIN = (
 SMOKE_SIZES, SIZES = (4_000, 2_000, 2_000), (15_988, 5_329, 5_329)
 SHARES = (0.818, 0.123, 0.047, 0.006, 0.006)
 """Of the grades, for the synthetic set."""
-
-
-def feature_costs() -> np.ndarray:
-    """Give the price of each feature, shape (42,), in relative units."""
-    return np.array(
-        [
-            float(PRICES[kind][STREAMS.index(stream)] if stream else DOCUMENT_PRICES[kind])
-            for kind, stream in FEATURES
-        ]
-    )
 
 
 # --- the files -----------------------------------------------------------------------------------
@@ -131,44 +119,20 @@ SUBSETS = (2, 3, 4, 5, 1)
 
 def real(request: Request) -> Dataset:
     """Load the fold that the seed picks."""
-    loaded = [_part(fold) for fold in SUBSETS]
-    subsets = [(tables["X"], tables["y"], tables["query"]) for tables, _ in loaded]
-    n_documents = sum(y.size for _, y, _ in subsets)
-    n_queries = sum(np.unique(query).size for _, _, query in subsets)
-    if (n_documents, n_queries) != (N_DOCUMENTS, N_QUERIES):
-        raise DamagedData(
-            f"clueweb09: {n_documents} documents and {n_queries} queries instead of {N_DOCUMENTS} "
-            f"and {N_QUERIES}"
-        )
-    record, parts = ranking.fold("clueweb09", subsets, request.seed)
-    arrays, facts = ranking.part_arrays(parts)
-    provenance = {
-        "source": loaded[0][1].source,
-        "files": [file.record() for _, file in loaded],
-        **record,
-        "queries": facts,
-    }
-    return _dataset(arrays, provenance)
+    loaded, counts = [_part(fold) for fold in SUBSETS], (N_DOCUMENTS, N_QUERIES)
+    return _dataset(*ranking.fold("clueweb09", loaded, request.seed, counts))
 
 
 def synthetic(request: Request) -> Dataset:
     """Draw the synthetic set at the sizes of the scale."""
-    shape = Ranking("clueweb09", feature_costs(), (230, 644), SHARES, scaled=True)
+    shape = Ranking("clueweb09", FEATURES.costs, (230, 644), SHARES, scaled=True)
     sizes = SMOKE_SIZES if request.scale == "smoke" else SIZES
     return _dataset(*dataset_parts(shape, sizes, request.seed))
 
 
 def _dataset(arrays: dict[str, np.ndarray], provenance: dict) -> Dataset:
-    return Dataset(
-        name="clueweb09",
-        task="ranking",
-        **arrays,
-        feature_costs=feature_costs(),
-        cost_unit="relative cost",
-        cost_origin=COST_ORIGIN,
-        feature_names=FEATURE_NAMES,
-        provenance=provenance,
-    )
+    names = FEATURES.names
+    return ranking.dataset("clueweb09", arrays, FEATURES.costs, COST_ORIGIN, names, provenance)
 
 
 def _part(fold: int) -> tuple[dict[str, np.ndarray], Found]:
@@ -180,9 +144,7 @@ def _part(fold: int) -> tuple[dict[str, np.ndarray], Found]:
 
 def _decode(file: Found, out: Path) -> None:
     with open(file.path, "rb") as lines:
-        rows = read_rows(lines, str(file.path), N_FEATURES, grades=GRADES, complete=True)
-    for name in ("X", "y", "query"):
-        np.save(out / f"{name}.npy", getattr(rows, name))
+        read_rows(lines, str(file.path), N_FEATURES, grades=GRADES, complete=True).save(out)
 
 
 SPEC = DatasetSpec(

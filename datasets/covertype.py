@@ -20,14 +20,14 @@ from pathlib import Path
 
 import numpy as np
 
-from datasets.dataset import Dataset
+from datasets.dataset import Dataset, uniform
 from datasets.errors import ChecksumMismatch, DamagedData
 from datasets.registry import DatasetSpec, Request
 from datasets.sources.archives import damage_named, opened
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import decoded
 from datasets.sources.wheels import Wheel
-from datasets.splits import split_rows
+from datasets.splits import split_parts
 
 N_ROWS, N_FEATURES = 581_012, 54
 SIZES = (36_603, 15_688, 58_101)
@@ -37,17 +37,12 @@ HEADER_BYTES = 10_000
 CONTENT_SHA256 = "0a9371cef7c964b5475d6053cc3e0894a5aa6f65ad1ed3ecb01c45aa96217945"
 WHEEL_MEMBER = "skmultiflow/data/datasets/covtype.csv"
 
+COST_ORIGIN = "uniform, as in the CEGB paper (no costs are known)"
 QUANTITATIVE = (
-    "elevation",
-    "aspect",
-    "slope",
-    "horizontal_distance_to_hydrology",
-    "vertical_distance_to_hydrology",
+    *("elevation", "aspect", "slope"),
+    *("horizontal_distance_to_hydrology", "vertical_distance_to_hydrology"),
     "horizontal_distance_to_roadways",
-    "hillshade_9am",
-    "hillshade_noon",
-    "hillshade_3pm",
-    "horizontal_distance_to_fire_points",
+    *("hillshade_9am", "hillshade_noon", "hillshade_3pm", "horizontal_distance_to_fire_points"),
 )
 FEATURE_NAMES = (
     *QUANTITATIVE,
@@ -100,24 +95,12 @@ def real(request: Request) -> Dataset:
     """Load the split of a seed from any source."""
     table, file = _table()
     arrays = {}
-    for part, rows in zip(
-        ("train", "valid", "test"),
-        split_rows("covertype", request.seed, N_ROWS, *SIZES),
-        strict=True,
-    ):
+    for part, rows in split_parts("covertype", request.seed, N_ROWS, SIZES).items():
         chosen = table[rows]
         arrays[f"X_{part}"] = chosen[:, :N_FEATURES].astype(np.float64, order="C")
         arrays[f"y_{part}"] = (chosen[:, N_FEATURES] == 2).astype(np.int64)
-    return Dataset(
-        name="covertype",
-        task="binary",
-        **arrays,
-        feature_costs=np.ones(N_FEATURES),
-        cost_unit="features",
-        cost_origin="uniform, as in the CEGB paper (no costs are known)",
-        feature_names=FEATURE_NAMES,
-        provenance={"source": file.source, "files": [file.record()]},
-    )
+    provenance = {"source": file.source, "files": [file.record()]}
+    return uniform("covertype", "binary", arrays, FEATURE_NAMES, provenance, COST_ORIGIN)
 
 
 def _table() -> tuple[np.ndarray, Found]:

@@ -92,6 +92,27 @@ class Dataset:
             raise ValueError("group_costs must be finite and 0 or more")
 
 
+def uniform(
+    name: str,
+    task: str,
+    arrays: dict[str, np.ndarray],
+    feature_names: tuple[str, ...],
+    provenance: dict[str, Any],
+    cost_origin: str = "uniform (no costs are known)",
+) -> Dataset:
+    """Put a data set together of which every feature costs 1."""
+    return Dataset(
+        name=name,
+        task=task,
+        **arrays,
+        feature_costs=np.ones(len(feature_names)),
+        cost_unit="features",
+        cost_origin=cost_origin,
+        feature_names=feature_names,
+        provenance=provenance,
+    )
+
+
 def checksum(arrays: dict[str, np.ndarray | None]) -> str:
     """Give the SHA-256 over names, dtypes, shapes and bytes of arrays."""
     digest = hashlib.sha256()

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from datasets.dataset import Dataset, checksum
+from datasets.dataset import Dataset, checksum, uniform
 from datasets.registry import DatasetSpec, Request
-from datasets.splits import split_rows
+from datasets.splits import split_parts
 
 SIZES = (629, 270, 898)
 
@@ -23,26 +23,13 @@ def real(request: Request) -> Dataset:
 
     X, y = load_digits(return_X_y=True)
     arrays = {}
-    for part, rows in zip(
-        ("train", "valid", "test"), split_rows("digits", request.seed, len(y), *SIZES), strict=True
-    ):
+    for part, rows in split_parts("digits", request.seed, len(y), SIZES).items():
         arrays[f"X_{part}"] = np.ascontiguousarray(X[rows], dtype=np.float64)
         arrays[f"y_{part}"] = y[rows].astype(np.int64)
-    return Dataset(
-        name="digits",
-        task="multiclass",
-        **arrays,
-        feature_costs=np.ones(X.shape[1]),
-        cost_unit="features",
-        cost_origin="uniform (no costs are known)",
-        feature_names=tuple(f"pixel_{i // 8}_{i % 8}" for i in range(X.shape[1])),
-        provenance={
-            "source": "bundled",
-            "files": [
-                {"file": "sklearn.datasets.load_digits", "sha256": checksum({"X": X, "y": y})}
-            ],
-        },
-    )
+    names = tuple(f"pixel_{i // 8}_{i % 8}" for i in range(X.shape[1]))
+    file = {"file": "sklearn.datasets.load_digits", "sha256": checksum({"X": X, "y": y})}
+    provenance = {"source": "bundled", "files": [file]}
+    return uniform("digits", "multiclass", arrays, names, provenance)
 
 
 SPEC = DatasetSpec(

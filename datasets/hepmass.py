@@ -25,14 +25,13 @@ from pathlib import Path
 
 import numpy as np
 
-from datasets.dataset import Dataset
+from datasets.dataset import Dataset, uniform
 from datasets.errors import DataUnavailable
 from datasets.registry import DatasetSpec, Request
 from datasets.sources.archives import DAMAGE, opened
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import announce, cache_folder, decoded
-from datasets.splits import split_rows
-from datasets.synthetic.streams import PARTS
+from datasets.splits import split_parts
 from datasets.synthetic.tables import Table, dataset_parts
 
 ROWS = {"train": 7_000_000, "test": 3_500_000}
@@ -51,6 +50,7 @@ _NAMES = (
     *("m_jj", "m_jjj", "m_lv", "m_jlv", "m_wwbb"),
 )
 NAMES = {"hepmass_1000": _NAMES, "hepmass_not1000": (*_NAMES, "mass")}
+COST_ORIGIN = "uniform, as in the CEGB paper (no costs are known)"
 SYNTHETIC = {name: Table(name, len(features), (0.5, 0.5)) for name, features in NAMES.items()}
 ADVICE = (
     "python -m experiments data fetch {name} downloads 7.9 GB (and needs 9 GB of disk), or put "
@@ -101,9 +101,9 @@ def real(request: Request) -> Dataset:
     )
     source = "cache" if had else facts["source"]
     n_rows = tables["y"].size
-    drawn = split_rows(request.name, request.seed, n_rows, *_parts(n_rows))
+    drawn = split_parts(request.name, request.seed, n_rows, _parts(n_rows))
     arrays = {}
-    for part, rows, size in zip(PARTS, drawn, SIZES[request.scale], strict=True):
+    for (part, rows), size in zip(drawn.items(), SIZES[request.scale], strict=True):
         rows = rows[:size]
         arrays[f"X_{part}"] = tables["X"][rows].astype(np.float64)
         arrays[f"y_{part}"] = tables["y"][rows].astype(np.int64)
@@ -124,17 +124,7 @@ def synthetic(request: Request) -> Dataset:
 
 
 def _dataset(request: Request, arrays: dict, provenance: dict) -> Dataset:
-    names = NAMES[request.name]
-    return Dataset(
-        name=request.name,
-        task="binary",
-        **arrays,
-        feature_costs=np.ones(len(names)),
-        cost_unit="features",
-        cost_origin="uniform, as in the CEGB paper (no costs are known)",
-        feature_names=names,
-        provenance=provenance,
-    )
+    return uniform(request.name, "binary", arrays, NAMES[request.name], provenance, COST_ORIGIN)
 
 
 def _convert(name: str, out: Path) -> dict:

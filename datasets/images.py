@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from datasets.dataset import Dataset, checksum
+from datasets.dataset import Dataset, checksum, uniform
 from datasets.registry import DatasetSpec, Request, serve
 from datasets.splits import split_rows
 from datasets.synthetic.streams import RECORD
@@ -178,17 +178,8 @@ def pixel_table(images: ImageSet, seed: int) -> Dataset:
     for part, rows in zip(("train", "valid"), images.split(seed), strict=True):
         arrays[f"X_{part}"] = _flat(images.train[rows])
         arrays[f"y_{part}"] = images.y_train[rows]
-    names = pixel_names(images.train.shape[1:])
-    return Dataset(
-        name=images.name,
-        task="multiclass",
-        **arrays,
-        feature_costs=np.ones(len(names)),
-        cost_unit=COST_UNIT,
-        cost_origin=COST_ORIGIN,
-        feature_names=names,
-        provenance=dict(images.provenance),
-    )
+    names, provenance = pixel_names(images.train.shape[1:]), dict(images.provenance)
+    return uniform(images.name, "multiclass", arrays, names, provenance, COST_ORIGIN)
 
 
 def coarse_table(images: ImageSet, seed: int, block: int, task: str) -> Dataset:
@@ -202,16 +193,8 @@ def coarse_table(images: ImageSet, seed: int, block: int, task: str) -> Dataset:
         arrays[f"X_{part}"], arrays[f"y_{part}"] = table[rows], images.y_train[rows]
     height, width = images.train.shape[1:3]
     names = tuple(f"grey_{r}_{c}" for r in range(height // block) for c in range(width // block))
-    return Dataset(
-        name=images.name,
-        task=task,
-        **arrays,
-        feature_costs=np.ones(len(names)),
-        cost_unit="features",
-        cost_origin=f"uniform, 1 per block of {block}×{block} pixels (no costs are known)",
-        feature_names=names,
-        provenance=dict(images.provenance),
-    )
+    origin = f"uniform, 1 per block of {block}×{block} pixels (no costs are known)"
+    return uniform(images.name, task, arrays, names, dict(images.provenance), origin)
 
 
 def _coarse(images: np.ndarray, block: int) -> np.ndarray:

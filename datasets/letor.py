@@ -76,22 +76,11 @@ DOCUMENT_PRICES = {
 # Features 1 to 20 go kind by kind, 21 to 40 stream by stream: LETOR's own order.
 _BY_KIND = tuple((k, s) for k in ("tf", "idf", "tfidf", "stream_length") for s in STREAMS)
 _BY_STREAM = tuple((k, s) for s in STREAMS for k in ("bm25", "lm_abs", "lm_dir", "lm_jm"))
-FEATURES = (*_BY_KIND, *_BY_STREAM, *((kind, "") for kind in DOCUMENT_PRICES))
-"""Kind and stream of each feature; no stream for features of the document."""
-FEATURE_NAMES = tuple(f"{kind}_{stream}" if stream else kind for kind, stream in FEATURES)
+_KINDS = (*_BY_KIND, *_BY_STREAM, *((kind, "") for kind in DOCUMENT_PRICES))
+FEATURES = ranking.Priced(STREAMS, _KINDS, PRICES, DOCUMENT_PRICES)
 COST_ORIGIN = (
     "our own table (datasets.letor.PRICES): the published MSLR price of the same kind and stream"
 )
-
-
-def feature_costs() -> np.ndarray:
-    """Give the price of each feature, shape (46,), in relative units."""
-    return np.array(
-        [
-            float(PRICES[kind][STREAMS.index(stream)] if stream else DOCUMENT_PRICES[kind])
-            for kind, stream in FEATURES
-        ]
-    )
 
 
 # --- the two sets --------------------------------------------------------------------------------
@@ -184,23 +173,8 @@ COLLECTIONS = {
 def real(collection: Collection, request: Request) -> Dataset:
     """Load the fold that the seed picks."""
     loaded = [_subset(collection, k) for k in range(5)]
-    subsets = [(tables["X"], tables["y"], tables["query"]) for tables, _ in loaded]
-    n_documents = sum(y.size for _, y, _ in subsets)
-    n_queries = sum(np.unique(query).size for _, _, query in subsets)
-    if (n_documents, n_queries) != (collection.n_documents, collection.n_queries):
-        raise DamagedData(
-            f"{loaded[0][1].path.parent}: {n_documents} documents and {n_queries} queries instead "
-            f"of {collection.official}'s {collection.n_documents} and {collection.n_queries}"
-        )
-    record, parts = ranking.fold(collection.name, subsets, request.seed)
-    arrays, facts = ranking.part_arrays(parts)
-    records = {file.path: file.record() for _, file in loaded}
-    provenance = {
-        "source": loaded[0][1].source,
-        "files": list(records.values()),
-        **record,
-        "queries": facts,
-    }
+    counts = collection.n_documents, collection.n_queries
+    arrays, provenance = ranking.fold(collection.name, loaded, request.seed, counts)
     return _dataset(collection.name, arrays, provenance)
 
 
@@ -208,7 +182,7 @@ def synthetic(collection: Collection, request: Request) -> Dataset:
     """Draw the synthetic set at the sizes of the scale."""
     shape = Ranking(
         collection.name,
-        feature_costs(),
+        FEATURES.costs,
         collection.query_documents,
         collection.shares,
         scaled=True,
@@ -219,16 +193,7 @@ def synthetic(collection: Collection, request: Request) -> Dataset:
 
 
 def _dataset(name: str, arrays: dict[str, np.ndarray], provenance: dict) -> Dataset:
-    return Dataset(
-        name=name,
-        task="ranking",
-        **arrays,
-        feature_costs=feature_costs(),
-        cost_unit="relative cost",
-        cost_origin=COST_ORIGIN,
-        feature_names=FEATURE_NAMES,
-        provenance=provenance,
-    )
+    return ranking.dataset(name, arrays, FEATURES.costs, COST_ORIGIN, FEATURES.names, provenance)
 
 
 def _subset(collection: Collection, k: int) -> tuple[dict[str, np.ndarray], Found]:
@@ -242,14 +207,12 @@ def _subset(collection: Collection, k: int) -> tuple[dict[str, np.ndarray], Foun
 
 def _decode(collection: Collection, k: int, file: Found, out: Path) -> None:
     rows = _rows(collection, k, file)
-    tables = {"X": rows.X, "y": rows.y, "query": rows.query}
     if collection.digests:
-        digest = checksum(tables)
+        digest = checksum({"X": rows.X, "y": rows.y, "query": rows.query})
         if digest != collection.digests[k]:
             name = f"decoded tables of {file.path}"
             raise ChecksumMismatch(name, collection.digests[k], digest, "Replace the file.")
-    for name, table in tables.items():
-        np.save(out / f"{name}.npy", table)
+    rows.save(out)
 
 
 def _rows(collection: Collection, k: int, file: Found) -> Rows:

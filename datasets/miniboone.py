@@ -18,14 +18,13 @@ from pathlib import Path
 
 import numpy as np
 
-from datasets.dataset import Dataset
+from datasets.dataset import Dataset, uniform
 from datasets.errors import ChecksumMismatch, DataUnavailable
 from datasets.registry import DatasetSpec, Request
 from datasets.sources.archives import damage_named, read_npz, unpack
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import decoded, file_sha256
-from datasets.splits import split_rows
-from datasets.synthetic.streams import PARTS
+from datasets.splits import split_parts
 from datasets.synthetic.tables import Table, dataset_parts
 
 N_ROWS, N_SIGNAL, N_FEATURES = 130_064, 36_499, 50
@@ -36,6 +35,7 @@ TEXT_BYTES = 100_000_000
 """More than the official text has: 130,064 lines of 701 bytes."""
 TEXT_SHA256 = "577ab8bcb612199a0386cef1725058295df9a18b778a003a6a4349bbd51abd48"
 FEATURE_NAMES = tuple(f"particle_id_{i}" for i in range(N_FEATURES))
+COST_ORIGIN = "uniform, as in the CEGB paper (no costs are known)"
 SYNTHETIC = Table("miniboone", N_FEATURES, (1 - N_SIGNAL / N_ROWS, N_SIGNAL / N_ROWS))
 
 FILE = RawFile(
@@ -72,8 +72,7 @@ def real(request: Request) -> Dataset:
     place = np.full(N_ROWS, -1, dtype=np.int64)
     place[tables["row"]] = np.arange(tables["row"].size)
     arrays, lost = {}, {}
-    drawn = split_rows("miniboone", request.seed, N_ROWS, *SIZES)
-    for part, rows in zip(PARTS, drawn, strict=True):
+    for part, rows in split_parts("miniboone", request.seed, N_ROWS, SIZES).items():
         here = place[rows]
         here = here[here >= 0]
         arrays[f"X_{part}"] = tables["X"][here].astype(np.float64)
@@ -93,16 +92,7 @@ def synthetic(request: Request) -> Dataset:
 
 
 def _dataset(arrays: dict, provenance: dict) -> Dataset:
-    return Dataset(
-        name="miniboone",
-        task="binary",
-        **arrays,
-        feature_costs=np.ones(N_FEATURES),
-        cost_unit="features",
-        cost_origin="uniform, as in the CEGB paper (no costs are known)",
-        feature_names=FEATURE_NAMES,
-        provenance=provenance,
-    )
+    return uniform("miniboone", "binary", arrays, FEATURE_NAMES, provenance, COST_ORIGIN)
 
 
 def _decode(file: Found, out: Path) -> None:

@@ -19,15 +19,15 @@ from pathlib import Path
 
 import numpy as np
 
+from datasets import ranking
 from datasets.dataset import Dataset
-from datasets.ranking import query_facts
 from datasets.registry import DatasetSpec, Request
 from datasets.sources.archives import damage_named, opened
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import decoded
 from datasets.sources.svmrank import read_rows
 from datasets.sources.wheels import Wheel
-from datasets.splits import split_queries
+from datasets.splits import PARTS, split_queries
 
 N_FEATURES = 136
 TRAIN_SHARE = 0.7
@@ -63,25 +63,12 @@ FILES = {
     )
     for half in ("train", "test")
 }
-_COST_ADDRESS = (
-    "https://raw.githubusercontent.com/rmit-ir/joint-cascade-ranking/"
-    "e364e96c77d2eb8359c556a91f619b975d6290de/exp/mslr/costs.txt"
-)
-COSTS = RawFile(
-    folder="costs",
-    title="MSLR feature costs",
-    terms="MIT (rmit-ir/joint-cascade-ranking)",
-    advice="allow access to raw.githubusercontent.com, or put mslr_web10k_feature_cost.txt into "
-    "the folder costs/ of COST_AWARE_BOOSTING_MIRROR.",
-    forms=(
-        Form(
-            "mslr_web10k_feature_cost.txt",
-            "text",
-            "c30cd6a8dcf1b802203bc970b1782cd05092b4ee9a686fe050dcb898ec34e734",
-            402,
-            (_COST_ADDRESS,),
-        ),
-    ),
+COSTS = ranking.cost_file(
+    "MSLR",
+    "mslr_web10k_feature_cost.txt",
+    "c30cd6a8dcf1b802203bc970b1782cd05092b4ee9a686fe050dcb898ec34e734",
+    402,
+    "e364e96c77d2eb8359c556a91f619b975d6290de/exp/mslr/costs.txt",
 )
 
 STREAMS = ("body", "anchor", "title", "url", "document")
@@ -124,46 +111,20 @@ def own_costs() -> np.ndarray:
 
 def feature_costs() -> tuple[np.ndarray, str, list[dict]]:
     """Give the published costs, their origin, and the file they come from."""
-    file = find(COSTS)
-    costs = np.loadtxt(file.path, dtype=np.float64)
-    origin = "published with the WSDM 2019 joint cascade ranking code, one cost per feature"
-    return costs, origin, [file.record()]
+    return ranking.published_costs(COSTS)
 
 
 def real(request: Request) -> Dataset:
     """Load the sample, its training queries divided by seed."""
     costs, origin, cost_files = feature_costs()
     halves = {half: _half(half) for half in FILES}
-    X, y, query = halves["train"][0]
-    train, valid = split_queries("mslr", request.seed, query, TRAIN_SHARE)
-    X_test, y_test, query_test = halves["test"][0]
-    halves_files = [halves[half][1] for half in FILES]
-    return Dataset(
-        name="mslr",
-        task="ranking",
-        X_train=np.ascontiguousarray(X[train]),
-        y_train=y[train],
-        query_train=query[train],
-        X_valid=np.ascontiguousarray(X[valid]),
-        y_valid=y[valid],
-        query_valid=query[valid],
-        X_test=np.array(X_test),
-        y_test=np.array(y_test),
-        query_test=np.array(query_test),
-        feature_costs=costs,
-        cost_unit="relative cost",
-        cost_origin=origin,
-        feature_names=FEATURE_NAMES,
-        provenance={
-            "source": halves_files[0].source,
-            "files": [f.record() for f in halves_files] + cost_files,
-            "queries": {
-                "train": query_facts(y[train], query[train]),
-                "valid": query_facts(y[valid], query[valid]),
-                "test": query_facts(y_test, query_test),
-            },
-        },
-    )
+    (X, y, query), test = halves["train"][0], halves["test"][0]
+    rows = split_queries("mslr", request.seed, query, TRAIN_SHARE)
+    parts = {part: (X[at], y[at], query[at]) for part, at in zip(PARTS, rows, strict=False)}
+    parts["test"] = tuple(np.array(table) for table in test)
+    arrays, facts = ranking.part_arrays(parts)
+    provenance = ranking.fold_provenance(list(halves.values()), {}, facts, cost_files)
+    return ranking.dataset("mslr", arrays, costs, origin, FEATURE_NAMES, provenance)
 
 
 def _half(half: str) -> tuple[tuple[np.ndarray, np.ndarray, np.ndarray], Found]:
@@ -178,10 +139,7 @@ def _decode(file: Found, half: str, out: Path) -> None:
     inside = member if file.form.reader == "wheel" else None
     name = f"{file.path}, {half}"
     with damage_named(file.path), opened(file.path, TEXT_BYTES, inside) as stream:
-        rows = read_rows(stream, name, N_FEATURES, grades=range(5), complete=True)
-    np.save(out / "X.npy", rows.X)
-    np.save(out / "y.npy", rows.y)
-    np.save(out / "query.npy", rows.query)
+        read_rows(stream, name, N_FEATURES, grades=range(5), complete=True).save(out)
 
 
 SPEC = DatasetSpec(

@@ -136,14 +136,8 @@ def real(collection: Collection, request: Request) -> Dataset:
         parts[part] = (_chosen([table["X"] for table in tables], rows), y[rows], query[rows])
     arrays, queries = ranking.part_arrays(parts)
     costs, origin, cost_files = mslr.feature_costs()
-    files = {file.path: file.record() for _, file in loaded}
-    provenance = {
-        "source": loaded[0][1].source,
-        "files": [*files.values(), *cost_files],
-        **record,
-        "queries": queries,
-    }
-    return _dataset(collection, arrays, costs, origin, provenance)
+    provenance = ranking.fold_provenance(loaded, record, queries, cost_files)
+    return ranking.dataset(collection.name, arrays, costs, origin, mslr.FEATURE_NAMES, provenance)
 
 
 def synthetic(collection: Collection, request: Request) -> Dataset:
@@ -153,19 +147,8 @@ def synthetic(collection: Collection, request: Request) -> Dataset:
     sizes = by_scale.get(request.scale, LAPTOP_SIZES)
     arrays, provenance = dataset_parts(shape, sizes, request.seed)
     origin = "our own table by kind of feature (datasets.mslr.own_costs), for the synthetic set"
-    return _dataset(collection, arrays, mslr.own_costs(), origin, provenance)
-
-
-def _dataset(collection: Collection, arrays, costs, origin: str, provenance: dict) -> Dataset:
-    return Dataset(
-        name=collection.name,
-        task="ranking",
-        **arrays,
-        feature_costs=costs,
-        cost_unit="relative cost",
-        cost_origin=origin,
-        feature_names=mslr.FEATURE_NAMES,
-        provenance=provenance,
+    return ranking.dataset(
+        collection.name, arrays, mslr.own_costs(), origin, mslr.FEATURE_NAMES, provenance
     )
 
 

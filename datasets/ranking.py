@@ -1,12 +1,16 @@
-"""What the ranking sets share: folds, samples of whole queries, copies, facts about queries."""
+"""What the ranking sets share: folds, samples of whole queries, copies, facts, costs, record."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from datasets.dataset import Dataset
 from datasets.errors import DamagedData
+from datasets.sources.find import Form, Found, RawFile, find
 from datasets.splits import split_generator
 
 N_FOLDS = 5
@@ -14,6 +18,8 @@ FEW_DOCUMENTS = 5
 """Measures at rank 5 have nothing to cut off in a query with fewer documents."""
 Triple = tuple[np.ndarray, np.ndarray, np.ndarray]
 """Features, labels and queries of the same rows."""
+Counts = tuple[int, int]
+"""Documents and queries."""
 
 
 def copies(y: np.ndarray, *, highest: float = 0.0, times: int = 10) -> np.ndarray:
@@ -49,6 +55,72 @@ def part_arrays(parts: dict[str, Triple]) -> tuple[dict[str, np.ndarray], dict[s
         arrays[f"query_{part}"] = np.asarray(query, dtype=np.int64)
         facts[part] = query_facts(arrays[f"y_{part}"], arrays[f"query_{part}"])
     return arrays, facts
+
+
+def dataset(
+    name: str,
+    arrays: dict[str, np.ndarray],
+    costs: np.ndarray,
+    cost_origin: str,
+    feature_names: tuple[str, ...],
+    provenance: dict[str, Any],
+    cost_unit: str = "relative cost",
+) -> Dataset:
+    """Put the record of a ranking set together."""
+    return Dataset(
+        name=name,
+        task="ranking",
+        **arrays,
+        feature_costs=costs,
+        cost_unit=cost_unit,
+        cost_origin=cost_origin,
+        feature_names=feature_names,
+        provenance=provenance,
+    )
+
+
+@dataclass(frozen=True)
+class Priced:
+    """Features of kinds and streams, with a table of prices of our own."""
+
+    streams: tuple[str, ...]
+    features: tuple[tuple[str, str], ...]  # Kind and stream; no stream for those of the document
+    prices: dict[str, tuple[int, ...]]  # Of each kind, by stream
+    document_prices: dict[str, int]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Name the features."""
+        return tuple(f"{kind}_{stream}" if stream else kind for kind, stream in self.features)
+
+    @property
+    def costs(self) -> np.ndarray:
+        """Give the price of each feature, in relative units."""
+        priced = [
+            self.prices[kind][self.streams.index(stream)] if stream else self.document_prices[kind]
+            for kind, stream in self.features
+        ]
+        return np.array(priced, dtype=np.float64)
+
+
+def published_costs(file: RawFile) -> tuple[np.ndarray, str, list[dict]]:
+    """Give the costs of the joint cascade ranking code, their origin, and the file's record."""
+    found = find(file)
+    origin = "published with the WSDM 2019 joint cascade ranking code, one cost per feature"
+    return np.loadtxt(found.path, dtype=np.float64), origin, [found.record()]
+
+
+def cost_file(title: str, filename: str, sha256: str, size: int, path: str) -> RawFile:
+    """Declare a table of costs of the joint cascade ranking code."""
+    address = f"https://raw.githubusercontent.com/rmit-ir/joint-cascade-ranking/{path}"
+    return RawFile(
+        folder="costs",
+        title=f"{title} feature costs",
+        terms="MIT (rmit-ir/joint-cascade-ranking)",
+        advice=f"allow access to raw.githubusercontent.com, or put {filename} into the folder "
+        "costs/ of COST_AWARE_BOOSTING_MIRROR.",
+        forms=(Form(filename, "text", sha256, size, (address,)),),
+    )
 
 
 def fold_members(seed: int) -> tuple[int, dict[str, tuple[int, ...]]]:
@@ -103,12 +175,27 @@ def fold_rows(
 
 
 def fold(
-    name: str, subsets: Sequence[Triple], seed: int
-) -> tuple[dict[str, int], dict[str, Triple]]:
-    """Put a fold together from the five disjoint subsets S1 to S5."""
-    record, rows = fold_rows(name, [query for _, _, query in subsets], seed)
-    X, y, query = (np.concatenate([subset[k] for subset in subsets]) for k in range(3))
-    return record, {part: (X[which], y[which], query[which]) for part, which in rows.items()}
+    name: str, loaded: Sequence[tuple[dict[str, np.ndarray], Found]], seed: int, counts: Counts
+) -> tuple[dict[str, np.ndarray], dict[str, Any]]:
+    """Put a fold together from the tables of S1 to S5, refused where documents are missing."""
+    tables = [one for one, _ in loaded]
+    n_queries = sum(np.unique(table["query"]).size for table in tables)
+    if (sum(table["y"].size for table in tables), n_queries) != counts:
+        raise DamagedData(
+            f"{loaded[0][1].path.parent}: {sum(table['y'].size for table in tables)} documents and "
+            f"{n_queries} queries instead of {name}'s {counts[0]} and {counts[1]}"
+        )
+    record, rows = fold_rows(name, [table["query"] for table in tables], seed)
+    X, y, query = (np.concatenate([table[k] for table in tables]) for k in ("X", "y", "query"))
+    arrays, facts = part_arrays({p: (X[at], y[at], query[at]) for p, at in rows.items()})
+    return arrays, fold_provenance(loaded, record, facts)
+
+
+def fold_provenance(loaded: Sequence, record: dict, facts: dict, costs: Sequence = ()) -> dict:
+    """Say which files a fold comes from, and what it is."""
+    files = {file.path: file.record() for _, file in loaded}
+    source = loaded[0][1].source
+    return {"source": source, "files": [*files.values(), *costs], **record, "queries": facts}
 
 
 def sample_queries(stream: str, seed: int, query: np.ndarray, size: int) -> np.ndarray | slice:

@@ -11,6 +11,8 @@ import zlib
 
 import numpy as np
 
+PARTS = ("train", "valid", "test")
+
 
 def split_generator(name: str, seed: int) -> np.random.Generator:
     """Give the generator that draws splits (and synthetic data) of a data set."""
@@ -30,6 +32,13 @@ def split_rows(
     order = split_generator(name, seed).permutation(n_rows)
     test, others = order[:n_test], order[n_test:]
     return others[:n_train], others[n_train : n_train + n_valid], test
+
+
+def split_parts(
+    name: str, seed: int, n_rows: int, sizes: tuple[int, int, int]
+) -> dict[str, np.ndarray]:
+    """Give :func:`split_rows` by part."""
+    return dict(zip(PARTS, split_rows(name, seed, n_rows, *sizes), strict=True))
 
 
 def split_queries(

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from datasets.dataset import Dataset
+from datasets.dataset import Dataset, uniform
 from datasets.registry import DatasetSpec, Request
 from datasets.splits import split_generator
 
@@ -71,16 +71,8 @@ def drawn(request: Request) -> Dataset:
     arrays = {}
     for part, (points, cluster) in _drawn(request.seed).items():
         arrays |= {f"X_{part}": points, f"y_{part}": (cluster != NEGATIVE).astype(np.int64)}
-    return Dataset(
-        name="toy",
-        task="binary",
-        **arrays,
-        feature_costs=np.ones(2),
-        cost_unit="features",
-        cost_origin="uniform (no costs are known)",
-        feature_names=("x_1", "x_2"),
-        provenance={"kind": "simulation", "source": "drawn here", "missing": MISSING},
-    )
+    provenance = {"kind": "simulation", "source": "drawn here", "missing": MISSING}
+    return uniform("toy", "binary", arrays, ("x_1", "x_2"), provenance)
 
 
 SPEC = DatasetSpec(

@@ -34,7 +34,7 @@ from datasets.sources.archives import damage_named, opened
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import decoded
 from datasets.sources.wheels import Wheel
-from datasets.splits import split_rows
+from datasets.splits import split_parts
 
 TERMS = "CC BY 4.0 (UCI Machine Learning Repository; files of KEEL; prices by P. D. Turney)"
 TEXT_BYTES = 200_000
@@ -128,8 +128,8 @@ def real(request: Request) -> Dataset:
     key = f"{request.name}-v1-{file.sha256[:16]}"
     rows = decoded("keel", key, partial(_decode, file, request.name))[0]["table"]
     arrays = {}
-    parts = split_rows(request.name, request.seed, sum(table.sizes), *table.sizes)
-    for part, chosen in zip(("train", "valid", "test"), parts, strict=True):
+    parts = split_parts(request.name, request.seed, sum(table.sizes), table.sizes)
+    for part, chosen in parts.items():
         arrays[f"X_{part}"] = np.array(rows[chosen, :-1], order="C")
         arrays[f"y_{part}"] = rows[chosen, -1].astype(np.int64)
     feature_costs, feature_groups, group_costs = costs(request.name)

@@ -96,26 +96,14 @@ FILES = {
     )
     for part in ROWS
 }
-COSTS = RawFile(
-    folder="costs",
-    title="Yahoo! LTR feature costs",
-    terms="MIT (rmit-ir/joint-cascade-ranking)",
-    advice="allow access to raw.githubusercontent.com, or put yahoo_ltr_set1_feature_cost.txt into "
-    "the folder costs/ of COST_AWARE_BOOSTING_MIRROR.",
-    forms=(
-        Form(
-            "yahoo_ltr_set1_feature_cost.txt",
-            "text",
-            "dc6cc6cf0d065c576d12fd9a079ccca691a4fc69c3a86f8c203742bca423d2bc",
-            2_538,
-            (
-                "https://raw.githubusercontent.com/rmit-ir/joint-cascade-ranking/"
-                "a28cf484a44868a2fd5e76af4f76ca1b611ad06d/exp/yahoo/feature_cost.txt",
-            ),
-        ),
-    ),
+COSTS = ranking.cost_file(
+    "Yahoo! LTR",
+    "yahoo_ltr_set1_feature_cost.txt",
+    "dc6cc6cf0d065c576d12fd9a079ccca691a4fc69c3a86f8c203742bca423d2bc",
+    2_538,
+    "a28cf484a44868a2fd5e76af4f76ca1b611ad06d/exp/yahoo/feature_cost.txt",
 )
-PUBLISHED = "published with the WSDM 2019 joint cascade ranking code, one cost per feature"
+UNIT = "weak-learner evaluations"
 
 
 def real(request: Request) -> Dataset:
@@ -126,7 +114,7 @@ def real(request: Request) -> Dataset:
     if occurs.sum() != N_PRESENT:
         raise _another_set(f"{occurs.sum()} features that occur instead of {N_PRESENT}")
     columns = np.flatnonzero(occurs)
-    table, origin, cost_files = cost_table()
+    table, origin, cost_files = ranking.published_costs(COSTS)
     parts = {}
     for part, size in zip(PARTS, SIZES[request.scale], strict=True):
         tables = halves[part][0]
@@ -141,7 +129,8 @@ def real(request: Request) -> Dataset:
         "queries": queries,
     }
     names = tuple(f"feature_{column + 1}" for column in columns)
-    return dataset("yahoo_ltr", arrays, priced(table, columns), origin, names, provenance)
+    costs = priced(table, columns)
+    return ranking.dataset("yahoo_ltr", arrays, costs, origin, names, provenance, UNIT)
 
 
 def synthetic(request: Request) -> Dataset:
@@ -154,29 +143,8 @@ def synthetic_dataset(shape: Ranking, sizes: tuple[int, int, int], seed: int) ->
     names = tuple(f"synthetic_{i:03d}" for i in range(shape.costs.size))
     arrays, provenance = dataset_parts(shape, sizes, seed)
     provenance["sparsity"] = float(np.mean(arrays["X_train"] == 0.0))
-    return dataset(shape.name, arrays, shape.costs, SYNTHETIC_ORIGIN, names, provenance)
-
-
-def dataset(
-    name: str, arrays: dict, costs: np.ndarray, origin: str, names: tuple, provenance: dict
-) -> Dataset:
-    """Put the record together, the same for this set and its parts."""
-    return Dataset(
-        name=name,
-        task="ranking",
-        **arrays,
-        feature_costs=costs,
-        cost_unit="weak-learner evaluations",
-        cost_origin=origin,
-        feature_names=names,
-        provenance=provenance,
-    )
-
-
-def cost_table() -> tuple[np.ndarray, str, list[dict]]:
-    """Give the published price of each of the 700 features, its origin, and the file's record."""
-    file = find(COSTS)
-    return np.loadtxt(file.path, dtype=np.float64), PUBLISHED, [file.record()]
+    given = (shape.costs, SYNTHETIC_ORIGIN, names, provenance, UNIT)
+    return ranking.dataset(shape.name, arrays, *given)
 
 
 def priced(table: np.ndarray, columns: np.ndarray) -> np.ndarray:

@@ -70,7 +70,7 @@ def real(request: Request) -> Dataset:
     if occurs.sum() != N_PRESENT:
         raise DamagedData(f"yahoo_ltr_sample: {occurs.sum()} features occur, not {N_PRESENT}")
     columns = np.flatnonzero(occurs)
-    table, origin, cost_files = yahoo_ltr.cost_table()
+    table, origin, cost_files = ranking.published_costs(yahoo_ltr.COSTS)
     costs = table[columns]
     if (costs == yahoo_ltr.ABSENT).any():
         raise DamagedData("yahoo_ltr_sample: a feature that occurs has no published cost")
@@ -91,7 +91,8 @@ def real(request: Request) -> Dataset:
         "queries": queries,
     }
     names = tuple(f"feature_{column + 1}" for column in columns)
-    return yahoo_ltr.dataset("yahoo_ltr_sample", arrays, costs, origin, names, provenance)
+    given = (costs, origin, names, provenance, yahoo_ltr.UNIT)
+    return ranking.dataset("yahoo_ltr_sample", arrays, *given)
 
 
 def synthetic(request: Request) -> Dataset:

@@ -36,7 +36,7 @@ def real(request: Request) -> Dataset:
     """Load the user's copy of the training file."""
     tables, facts, file = yahoo_ltr.part_tables("train")
     yahoo_ltr.check_rows({"train": tables["y"].size})
-    table, origin, cost_files = yahoo_ltr.cost_table()
+    table, origin, cost_files = ranking.published_costs(yahoo_ltr.COSTS)
     # A feature may occur in the official validation and test files only.
     columns = np.flatnonzero(tables["occurs"] | (table != yahoo_ltr.ABSENT))
     edges = [0, *cuts(tables["query"], ROWS), tables["y"].size]
@@ -56,7 +56,8 @@ def real(request: Request) -> Dataset:
     }
     names = tuple(f"feature_{column + 1}" for column in columns)
     costs = yahoo_ltr.priced(table, columns)
-    return yahoo_ltr.dataset("yahoo_ltr_small", arrays, costs, origin, names, provenance)
+    given = (costs, origin, names, provenance, yahoo_ltr.UNIT)
+    return ranking.dataset("yahoo_ltr_small", arrays, *given)
 
 
 def _rows(query: np.ndarray, i: int, request: Request) -> np.ndarray | slice:

@@ -36,6 +36,11 @@ class Rows:
     query: np.ndarray | None
     listed: np.ndarray  # (d,) bool: features that a line lists, with whatever value
 
+    def save(self, out: Path) -> None:
+        """Write ``X.npy``, ``y.npy`` and ``query.npy``."""
+        for name in ("X", "y", "query"):
+            np.save(out / f"{name}.npy", getattr(self, name))
+
 
 def read_pieces(
     lines: Iterable[bytes],

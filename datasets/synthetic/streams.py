@@ -6,7 +6,8 @@ import zlib
 
 import numpy as np
 
-PARTS = ("train", "valid", "test")
+from datasets.splits import PARTS
+
 GRID = 2.0**16
 RECORD = {
     "kind": "synthetic",

@@ -14,7 +14,7 @@ from tests.datasets.contract import NEEDS_MIRROR, check_contract
 
 
 def test_names_and_prices():
-    names, costs = clueweb09.FEATURE_NAMES, clueweb09.feature_costs()
+    names, costs = clueweb09.FEATURES.names, clueweb09.FEATURES.costs
     assert len(names) == len(set(names)) == clueweb09.N_FEATURES
     # Numbers from 1, in the order in which the authors' program writes the features.
     expected = {1: ("pagerank", 1), 2: ("spamrank", 1), 4: ("url_length", 1), 6: ("outlinks", 1)}
@@ -30,7 +30,9 @@ def test_prices_are_mslrs_for_like_features(cache):
     assert origin.startswith("published")
     published = dict(zip(mslr.FEATURE_NAMES, costs, strict=True))
     like = {"tf": "tf_sum", "tfidf": "tfidf_sum", "spamrank": "quality", "ql": "lm_dir"}
-    for (kind, stream), cost in zip(clueweb09.FEATURES, clueweb09.feature_costs(), strict=True):
+    for (kind, stream), cost in zip(
+        clueweb09.FEATURES.features, clueweb09.FEATURES.costs, strict=True
+    ):
         name = like.get(kind, "bm25" if stream and kind != "tf" else kind)
         stream = "document" if stream == "main_content" else stream
         assert published[f"{name}_{stream}" if stream else name] == cost

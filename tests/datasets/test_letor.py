@@ -19,7 +19,7 @@ PLACES = ["MQ2008/S{k}.txt", "MQ2008/Fold{fold}/test.txt", "S{k}.txt", "Fold{fol
 
 
 def test_names_and_prices_follow_letors_order():
-    names, costs = letor.FEATURE_NAMES, letor.feature_costs()
+    names, costs = letor.FEATURES.names, letor.FEATURES.costs
     assert len(names) == len(set(names)) == letor.N_FEATURES
     # Numbers from the list of features of LETOR 4.0, which starts with 1.
     expected = {1: ("tf_body", 20), 9: ("idf_url", 20), 12: ("tfidf_anchor", 20)}
@@ -36,7 +36,7 @@ def test_prices_are_mslrs_for_like_features(cache):
     assert origin.startswith("published")
     published = dict(zip(mslr.FEATURE_NAMES, costs, strict=True))
     like = {"tf": "tf_sum", "tfidf": "tfidf_sum"}
-    for (kind, stream), cost in zip(letor.FEATURES, letor.feature_costs(), strict=True):
+    for (kind, stream), cost in zip(letor.FEATURES.features, letor.FEATURES.costs, strict=True):
         if kind != "child_pages":
             name = f"{like.get(kind, kind)}_{stream}" if stream else kind
             assert published[name] == cost
@@ -225,7 +225,7 @@ def test_real_mq2008(cache):
     assert sum(fact["fewer_than_5_documents"] for fact in facts) == 0
     # That 21 to 40 go stream by stream shows in the zeros: few pages have anchors or a URL match.
     X = np.vstack([data.X_test for data in folds])
-    zeros = {name: (X[:, i] == 0).mean() for i, name in enumerate(letor.FEATURE_NAMES)}
+    zeros = {name: (X[:, i] == 0).mean() for i, name in enumerate(letor.FEATURES.names)}
     for kind in ("bm25", "lm_abs", "lm_dir", "lm_jm"):
         assert zeros[f"{kind}_url"] > zeros[f"{kind}_anchor"] > zeros[f"{kind}_title"] > 0.6
         assert max(zeros[f"{kind}_body"], zeros[f"{kind}_document"]) < 0.1

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from datasets.cbcl_windows import divisions, rows_of
-from datasets.dataset import Dataset, checksum
+from datasets.dataset import Dataset, checksum, uniform
 from datasets.features.faces import haar, tables
 from datasets.features.families import Family
 from datasets.features.store import made_from
@@ -42,7 +42,7 @@ DRAWN = {
 """What the provenance of drawn windows says."""
 BLOCK_VALUES = 2**22
 """Values computed at once."""
-COST_UNIT, COST_ORIGIN = "features", "uniform, 1 per Haar-like feature (the paper counts them)"
+COST_ORIGIN = "uniform, 1 per Haar-like feature (the paper counts them)"
 NAME = re.compile(rf"haar_({'|'.join(haar.KINDS)})_(\d+)_(\d+)_(\d+)_(\d+)")
 
 
@@ -263,13 +263,5 @@ class WindowSpec(PictureSpec):
         for part, numbers in columns.rows(request.seed).items():
             arrays[f"X_{part}"] = tables.rows(columns.columns, numbers)
             arrays[f"y_{part}"] = columns.y[numbers]
-        return Dataset(
-            name=self.name,
-            task=self.task,
-            **arrays,
-            feature_costs=np.ones(len(columns.columns)),
-            cost_unit=COST_UNIT,
-            cost_origin=COST_ORIGIN,
-            feature_names=columns.feature_names,
-            provenance=columns.provenance,
-        )
+        names = columns.feature_names
+        return uniform(self.name, self.task, arrays, names, columns.provenance, COST_ORIGIN)
