@@ -11,22 +11,16 @@ from matplotlib.patches import FancyBboxPatch
 
 from experiments.artefact import Artefact, Cell
 from experiments.cronus_2012.cells.measure import run_cell
+from experiments.cronus_2012.figure3 import make_cells as of_figure_3
 from experiments.cronus_2012.show.comparison import (
     chosen_by_validation,
     chosen_stages,
     of_best,
     there,
 )
-from experiments.cronus_2012.show.panels import (
-    PANELS,
-    ROW_KEYS,
-    TOLERANCES,
-    make_cell,
-    panel_title,
-    repetitions,
-    shown,
-)
+from experiments.cronus_2012.show.panels import PANELS, ROW_KEYS, TOLERANCES
 from experiments.looks import LOOKS
+from experiments.panels import panel_title
 from experiments.style import headline, mark
 
 SHOWN = ("g", "b", "c", "e")
@@ -35,12 +29,7 @@ SHOWN = ("g", "b", "c", "e")
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
     """Return cells of Figure 2: the first repetition of some panels."""
-    return [
-        make_cell(scale, panel, "cronus", seed)
-        for panel in shown(scale)
-        if panel.key in SHOWN
-        for seed in repetitions(scale, panel, seeds)
-    ]
+    return [cell for cell in of_figure_3(scale, seeds) if cell.params["panel"] in SHOWN]
 
 
 def stages(rows: pd.DataFrame, panel: str) -> pd.DataFrame:

@@ -25,12 +25,12 @@ from experiments.cronus_2012.show.panels import (
     Panel,
     cost_label,
     make_cell,
-    panel_title,
     repetitions,
     score_label,
     shown,
 )
 from experiments.curves import curves
+from experiments.panels import panel_title
 from experiments.style import GAP_IN_WORDS, draw_curve, frame, headline, log_cost_axis, mark
 
 

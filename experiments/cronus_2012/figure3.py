@@ -21,11 +21,11 @@ from experiments.cronus_2012.show.panels import (
     ROW_KEYS,
     TOLERANCES,
     make_cell,
-    panel_title,
     repetitions,
     shown,
 )
 from experiments.looks import LOOKS
+from experiments.panels import in_threes, panel_title
 from experiments.style import headline, mark
 
 
@@ -38,17 +38,11 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
     ]
 
 
-# --- picture --------------------------------------------------------------------------------------
-
-
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw for each data set the shares that remain, hard and soft."""
     panels = [panel for panel in PANELS if there(rows, panel.key, *BOTH_ENDS)]
-    columns = min(3, len(panels))
-    lines = -(-len(panels) // columns)
-    figure = Figure(figsize=(4.6 * columns, 1.2 + 3.6 * lines), layout="constrained")
-    axes = list(figure.subplots(lines, columns, squeeze=False).flat)
-    for ax, panel in zip(axes, panels, strict=False):
+    figure, axes = in_threes(len(panels), (4.6, 3.6), 1.2)
+    for ax, panel in zip(axes, panels, strict=True):
         record = meta["data"][panel.dataset]
         for method in BOTH_ENDS:
             for kind in ("hard", "soft"):
@@ -58,8 +52,6 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         ax.set_ylabel("share of test inputs that come there")
         ax.set_ylim(-0.03, 1.05)
         mark(ax, record)
-    for ax in axes[len(panels) :]:
-        ax.set_axis_off()
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2)
     headline(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pandas as pd
-from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact
@@ -18,59 +17,32 @@ from experiments.cronus_2012.show.comparison import (
     features_by_price,
     there,
 )
-from experiments.cronus_2012.show.panels import PANELS, ROW_KEYS, TOLERANCES, Panel, panel_title
+from experiments.cronus_2012.show.panels import PANELS, ROW_KEYS, TOLERANCES
+from experiments.panels import draw_by_price, in_threes, panel_title
 from experiments.style import headline, mark
-
-# --- picture --------------------------------------------------------------------------------------
-
-_MARKERS = "osv^DPX*h"
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw for each data set the share of each price's features that is bought until a stage."""
     panels = [panel for panel in PANELS if there(rows, panel.key, "cronus")]
-    columns = min(3, len(panels))
-    lines = -(-len(panels) // columns)
-    figure = Figure(figsize=(5.2 * columns, 0.8 + 3.8 * lines), layout="constrained")
-    axes = list(figure.subplots(lines, columns, squeeze=False).flat)
-    for ax, panel in zip(axes, panels, strict=False):
-        _draw(ax, panel, rows, meta["data"][panel.dataset])
-    for ax in axes[len(panels) :]:
-        ax.set_axis_off()
+    figure, axes = in_threes(len(panels), (5.2, 3.8), 0.8)
+    for ax, panel in zip(axes, panels, strict=True):
+        record = meta["data"][panel.dataset]
+        counts = features_by_price(rows, panel.key)
+        table = bought(rows, panel.key).groupby("price").mean()
+        shares = table.div([counts[price] for price in table.index], axis="index").T
+        unit = record["cost_unit"]
+        draw_by_price(ax, shares, counts, unit, lines=(3.5, 1.0), markers=(8, 3))
+        ax.set_xlabel("stage")
+        ax.set_ylabel("share of the features that is bought")
+        ax.set_title(panel_title(panel, record), loc="left")
+        mark(ax, record)
     headline(
         figure,
         f"Cronus (AISTATS 2012), Figure 4 · scale {meta['scale']} · features bought until each "
         "stage, by price, at the λ with the best validation score · mean over seeds",
     )
     return figure
-
-
-def _draw(ax, panel: Panel, rows: pd.DataFrame, record: Mapping) -> None:
-    table, there_are = (
-        bought(rows, panel.key).groupby("price").mean(),
-        features_by_price(rows, panel.key),
-    )
-    prices = table.index
-    # As many digits as tell prices apart, four at least.
-    digits = next(d for d in range(4, 18) if len({f"{p:.{d}g}" for p in prices}) == len(prices))
-    for i, price in enumerate(prices):
-        thin = i / max(1, len(prices) - 1)  # curves may lie on each other: the first ones are wide
-        ax.plot(
-            table.columns,
-            table.loc[price] / there_are[price],
-            color=colormaps["viridis"](0.9 * thin),
-            marker=_MARKERS[i % len(_MARKERS)],
-            linewidth=3.5 - 2.5 * thin,
-            markersize=8 - 5 * thin,
-            label=f"c = {price:.{digits}g} ({there_are[price]})",
-        )
-    ax.set_ylim(-0.03, 1.03)
-    ax.set_xlabel("stage")
-    ax.set_ylabel("share of the features that is bought")
-    ax.set_title(panel_title(panel, record), loc="left")
-    title = "price\n[" + record["cost_unit"].replace(" ", "\n") + "]"
-    ax.legend(fontsize=7, title=title, title_fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
-    mark(ax, record)
 
 
 ARTEFACT = Artefact(

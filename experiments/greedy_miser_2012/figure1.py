@@ -38,11 +38,11 @@ from experiments.greedy_miser_2012.show.panels import (
     Panel,
     cost_label,
     make_cell,
-    panel_title,
     repetitions,
     score_label,
     shown,
 )
+from experiments.panels import panel_title
 from experiments.style import (
     GAP_IN_WORDS,
     draw_curve,
@@ -195,7 +195,7 @@ ARTEFACT = Artefact(
     title="Greedy Miser, Figure 1",
     shows="Score against test-time cost: traces for several λ, and Greedy Miser beside stage-wise "
     "regression, feature subsets, early exits and Cronus.",
-    minutes={"smoke": 0.3, "laptop": 8, "overnight": 400, "paper": 2000},
+    minutes={"smoke": 0.3, "laptop": 15, "overnight": 400, "paper": 2000},
     seeds={"smoke": 2, "laptop": 5, "overnight": 10, "paper": 10},
     make_cells=make_cells,
     run_cell=run_cell,

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pandas as pd
-from matplotlib import colormaps
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
@@ -14,12 +13,11 @@ from experiments.greedy_miser_2012.show.comparison import shares
 from experiments.greedy_miser_2012.show.panels import (
     LEFT_TRADEOFFS,
     PANELS,
-    Panel,
     make_cell,
-    panel_title,
     repetitions,
     shown,
 )
+from experiments.panels import draw_by_price, in_threes, panel_title
 from experiments.style import headline, mark
 
 
@@ -39,22 +37,21 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
     ]
 
 
-# --- picture --------------------------------------------------------------------------------------
-
-_MARKERS = "osv^DPX*h"
-
-
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw for each data set the used share of each price over λ."""
     panels = [panel for panel in PANELS if (rows["panel"] == panel.key).any()]
-    columns = min(3, len(panels))
-    lines = -(-len(panels) // columns)
-    figure = Figure(figsize=(5.2 * columns, 0.8 + 3.9 * lines), layout="constrained")
-    axes = figure.subplots(lines, columns, squeeze=False).flat
-    for ax, panel in zip(axes, panels, strict=False):
-        _draw(ax, panel, rows[rows["panel"] == panel.key], meta["data"][panel.dataset])
-    for ax in list(axes)[len(panels) :]:
-        ax.set_axis_off()
+    figure, axes = in_threes(len(panels), (5.2, 3.9), 0.8)
+    for ax, panel in zip(axes, panels, strict=True):
+        mine, record = rows[rows["panel"] == panel.key], meta["data"][panel.dataset]
+        table = shares(mine, panel.key).groupby("tradeoff").mean()
+        counts, unit = mine.groupby("price")["n_features"].first(), record["cost_unit"]
+        even = table.set_axis(range(len(table)))
+        draw_by_price(ax, even, counts, unit, lines=(2.6, 1.2), markers=(7, 3.5))
+        ax.set_xticks(range(len(table)), [f"{t:g}" for t in table.index])
+        ax.set_xlabel("λ, on the scale of the paper's data")
+        ax.set_ylabel("share of the features that is used")
+        ax.set_title(panel_title(panel, record), loc="left")
+        mark(ax, record)
     headline(
         figure,
         f"Greedy Miser (ICML 2012), Figure 2 · scale {meta['scale']} · features used up to the "
@@ -63,37 +60,12 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     return figure
 
 
-def _draw(ax, panel: Panel, rows: pd.DataFrame, record: Mapping) -> None:
-    table = shares(rows, panel.key).groupby("tradeoff").mean()
-    counts = rows.groupby("price")["n_features"].first()
-    for i, price in enumerate(table.columns):
-        # Curves may lie on each other: the first ones are wide.
-        thin = i / max(1, len(table.columns) - 1)
-        ax.plot(
-            range(len(table)),
-            table[price],
-            color=colormaps["viridis"](0.9 * thin),
-            marker=_MARKERS[i % len(_MARKERS)],
-            linewidth=2.6 - 1.4 * thin,
-            markersize=7 - 3.5 * thin,
-            label=f"c = {price:g} ({counts[price]})",
-        )
-    ax.set_xticks(range(len(table)), [f"{t:g}" for t in table.index])
-    ax.set_ylim(-0.03, 1.03)
-    ax.set_xlabel("λ, on the scale of the paper's data")
-    ax.set_ylabel("share of the features that is used")
-    ax.set_title(panel_title(panel, record), loc="left")
-    title = "price\n[" + record["cost_unit"].replace(" ", "\n") + "]"
-    ax.legend(fontsize=7, title=title, title_fontsize=7, loc="center left", bbox_to_anchor=(1, 0.5))
-    mark(ax, record)
-
-
 ARTEFACT = Artefact(
     id="miser-figure2",
     paper="greedy_miser_2012",
     title="Greedy Miser, Figure 2",
     shows="Which features Greedy Miser uses, by their price, as λ grows.",
-    minutes={"smoke": 0.1, "laptop": 1, "overnight": 3, "paper": 500},
+    minutes={"smoke": 0.1, "laptop": 2, "overnight": 4, "paper": 500},
     seeds={"smoke": 2, "laptop": 5, "overnight": 10, "paper": 10},
     make_cells=make_cells,
     run_cell=usage,

@@ -26,10 +26,10 @@ from experiments.greedy_miser_2012.show.panels import (
     TRACE_TOLERANCES,
     cost_label,
     make_cell,
-    panel_title,
     score_label,
 )
 from experiments.looks import LOOKS
+from experiments.panels import panel_title
 from experiments.style import draw_curve, frame, headline, log_cost_axis, mark
 
 TRADEOFFS = {"smoke": (0.0, 1.0)}

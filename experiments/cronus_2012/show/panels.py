@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 from experiments.artefact import Cell, Tolerance
 from experiments.cronus_2012.cells.rows import CHOSEN
-from experiments.data_kinds import in_words
 from experiments.primaries.declared import FIRST_SEED
 
 
@@ -325,16 +324,6 @@ MODEL_TOLERANCES = {
     name: tolerance for name, tolerance in TOLERANCES.items() if name not in (*ABOUT_STAGES, *TUNED)
 }
 """Keys and tolerances of a table of whole models."""
-
-
-def panel_title(panel: Panel, record: Mapping) -> str:
-    """Return a panel's title: the data, whether they are real, and their sizes."""
-    rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test"))
-    what = in_words(record)
-    return (
-        f"({panel.key}) {panel.name}\n{what}\n"
-        f"{rows} train/valid/test, {record['n_features']} features"
-    )
 
 
 def score_label(panel: Panel) -> str:

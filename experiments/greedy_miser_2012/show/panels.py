@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from experiments.artefact import Cell, Tolerance
-from experiments.data_kinds import in_words
 
 
 @dataclass(frozen=True)
@@ -157,16 +156,6 @@ TRACE_TOLERANCES = {
     "test_trees": Tolerance(relative=0.05),
 }
 """What ``check`` lets pass in rows of :func:`experiments.greedy_miser_2012.cells.measure.trace`."""
-
-
-def panel_title(panel: Panel, record: Mapping) -> str:
-    """Return a panel's title: the data, whether they are real, and their sizes."""
-    rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test"))
-    what = in_words(record)
-    return (
-        f"({panel.key}) {panel.name}\n{what}\n"
-        f"{rows} train/valid/test, {record['n_features']} features"
-    )
 
 
 def score_label(panel: Panel) -> str:
