@@ -13,7 +13,7 @@ _BLUE, _VERMILION, _PURPLE = "#0072B2", "#D55E00", "#CC79A7"
 # Eight colours do not reach for all methods: darker shades of them, and grey.
 _DARK_ORANGE, _DARK_PURPLE, _WINE = "#8A5F00", "#5B2A47", "#A8477E"
 _DARK_GREEN, _GREY = "#006046", "#8C8C8C"
-_OLIVE, _BROWN, _DARK_RED = "#5A6B00", "#8C3A00", "#7A1212"
+_OLIVE, _DARK_RED = "#5A6B00", "#7A1212"
 # Thirteen methods in one plot: a hue for each kind (uniform grey, bandits ochre, Tasting blue,
 # M.A.S. green, Laminating red), lightness, marker and line for the method.
 _GREYS = "#262626", "#4D4D4D", "#737373", "#A6A6A6"

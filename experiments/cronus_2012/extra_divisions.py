@@ -15,11 +15,11 @@ from experiments.cronus_2012.show.divisions import (
     kept,
     lead,
     panels_there,
-    saved,
 )
 from experiments.cronus_2012.show.panels import Panel, make_cell
 from experiments.data_kinds import aside
 from experiments.estimates import over_units
+from experiments.greedy_miser_2012.show.divisions import saved_of_each
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -65,7 +65,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
         name = _named(panel, meta)
         for better, worse, says in PAIRS:
             lines.append(_line(says, name, lead(rows, panel.key, better, worse)))
-        cheaper = 10 ** saved(rows, panel.key).mean()
+        cheaper = 10 ** saved_of_each(rows, panel.key, "cronus").mean()
         says = f"optimised that validates as well, {cheaper:.1f} times cheaper, above GBRT"
         lines.append(_line(says, name, kept(rows, panel.key)))
     return "\n".join(lines) + "\n"

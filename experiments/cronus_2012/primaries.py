@@ -34,6 +34,7 @@ from experiments.cronus_2012.show.comparison import (
     stages_with_trees,
 )
 from experiments.curves import HALF_THE_COST, saving_by_validation
+from experiments.greedy_miser_2012.show.divisions import saved_of_each
 from experiments.primaries.declared import Part, Primary, Reading
 
 
@@ -144,6 +145,9 @@ def _on_queries(effect: Callable, **given) -> Part:
     return _part("cronus-divisions", _YAHOO, partial(_by_query, effect=effect), **given)
 
 
+_SAVED_ON_QUERIES = _part("cronus-divisions", _YAHOO, saved_of_each, method="cronus")
+
+
 def _ahead(better: str, worse: str, detection: tuple[str, str, bool]) -> tuple[Part, ...]:
     pair = {"better": better, "worse": worse}
     return (
@@ -179,11 +183,11 @@ _CLAIMS = (
         (
             _on_windows(_FACES, saved),
             _on_windows(_CBCL, saved),
-            _part("cronus-divisions", _YAHOO, divisions.saved),
+            _SAVED_ON_QUERIES,
         ),
         changed="Where no cascade validates as well as GBRT nothing is saved: before another "
         "cascade's saving was taken.",
-        readings=(_divided(saved, _part("cronus-divisions", _YAHOO, divisions.saved)),),
+        readings=(_divided(saved, _SAVED_ON_QUERIES),),
     ),
     Primary(
         "cronus-marginal-loss",

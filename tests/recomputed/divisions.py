@@ -47,8 +47,9 @@ def saved(method):
         mine = [row for row in rows if math.isclose(float(row["budget"]), AS_GOOD)]
         found = []
         for one in by_seed(mine).values():
-            costs = {row["fold"]: float(row[f"{method}_cost"]) for row in one}
-            found.append(statistics.mean(-math.log10(cost) for cost in costs.values()))
+            costs = {row["fold"]: number(row[f"{method}_cost"]) for row in one}
+            saved = (0.0 if math.isnan(cost) else -math.log10(cost) for cost in costs.values())
+            found.append(statistics.mean(saved))
         return found
 
     return effects

@@ -43,7 +43,8 @@ def measure(cell: Cell, dataset) -> list[dict]:
         method its precision@5 (NaN where no model is within the budget) and, with ``_cost``, its
         bill on the test fold beside that of GBRT's best. The budget
         :data:`~experiments.greedy_miser_2012.cells.divisions.AS_GOOD` holds each method's cheapest
-        model that validates as well as GBRT's best within the margin, and this.
+        model that validates as well as GBRT's best within the margin, and this; where none does,
+        the best that costs no more, with no bill: nothing is saved.
     """
     parts = list(folds(dataset, cell.seed))
     trained = [models_of(cell, part) for part in parts]
@@ -54,10 +55,10 @@ def measure(cell: Cell, dataset) -> list[dict]:
         base = trained[k][BASE][best]["test"]
         queries = np.unique(parts[k].query_test)
         for budget in cell.params["budgets"]:
-            chosen = _chosen(pools, best, budget, cell.params["margin"])
+            chosen, saves = _chosen(pools, best, budget, cell.params["margin"])
             picked = {m: trained[k][m][key]["test"] for m, key in chosen.items() if key is not None}
             about = {"panel": cell.params["panel"], "budget": rounded(budget), "fold": k + 1}
-            rows += _rows(about, queries, picked, base)
+            rows += _rows(about, queries, picked, base, saves)
     return rows
 
 
@@ -81,20 +82,22 @@ def models_of(cell: Cell, dataset) -> dict[str, Models]:
     return {method: found.get(method, {}) for method in METHODS}
 
 
-def _chosen(pools: dict[str, Pool], best: tuple, budget: float, margin: float) -> dict:
-    """Return each method's choice at a share of the bill of GBRT's best, or as good as this."""
-    place = pools[BASE].keys.index(best)
+def _chosen(pools: dict[str, Pool], best: tuple, budget: float, margin: float) -> tuple[dict, set]:
+    """Return each method's choice at a share of GBRT's bill, and the methods that have a bill."""
+    base = pools[BASE]
+    score, bill = (values[base.keys.index(best)] for values in (base.scores, base.bills))
     if budget == AS_GOOD:
-        target = pools[BASE].scores[place] - margin
-        return {m: pool.cheapest_from(target) for m, pool in pools.items()} | {BASE: best}
-    most = budget * pools[BASE].bills[place]
-    return {method: pool.best_within(most) for method, pool in pools.items()}
+        found = {m: pool.as_good(score - margin, bill) for m, pool in pools.items()}
+        chosen = {m: key for m, (key, _) in found.items()} | {BASE: best}
+        return chosen, {m for m, (_, none) in found.items() if not none}
+    return {m: pool.best_within(budget * bill) for m, pool in pools.items()}, set(pools)
 
 
-def _rows(about: dict, queries, picked: dict[str, Measured], base: Measured) -> list[dict]:
+def _rows(about: dict, queries, picked: dict[str, Measured], base: Measured, saves) -> list[dict]:
     """Return a row for each query with a positive."""
+    billed = saves & picked.keys()
     costs = {
-        f"{m}_cost": rounded(picked[m].bill / base.bill) if m in picked else np.nan for m in METHODS
+        f"{m}_cost": rounded(picked[m].bill / base.bill) if m in billed else np.nan for m in METHODS
     }
     rows = []
     for i in np.flatnonzero(~np.isnan(base.scores)):

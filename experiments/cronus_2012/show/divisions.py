@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 
 from experiments.cronus_2012.show.panels import PANELS, Panel
@@ -24,15 +23,6 @@ def panels_there(rows: pd.DataFrame) -> list[Panel]:
 def lead(rows: pd.DataFrame, panel: str, better: str, worse: str) -> pd.DataFrame:
     """Return each query's mean lead over the budgets at which both have a model, by division."""
     return lead_of_each(rows, panel, better, worse).dropna(axis="columns")
-
-
-def saved(rows: pd.DataFrame, panel: str, method: str = "cronus") -> np.ndarray:
-    """Return for each division log10 of how many times less than GBRT's best a method costs.
-
-    Of its cheapest model that validates as well, by the bill on the test fold, mean over folds.
-    """
-    mine = of_budget(rows, panel, AS_GOOD).groupby(["seed", "fold"])[f"{method}_cost"].first()
-    return -np.log10(mine).groupby("seed").mean().to_numpy()
 
 
 def kept(rows: pd.DataFrame, panel: str, method: str = "cronus") -> pd.DataFrame:

@@ -99,8 +99,9 @@ def measure(cell: Cell, dataset) -> list[dict]:
         One row for each budget and query with a relevant document: ``panel, budget, query, fold``,
         for each method its NDCG@5 (NaN where no model is within the budget) and, with ``_cost``,
         its bill on the test fold beside that of λ = 0. The budget :data:`AS_GOOD` holds each
-        method's cheapest model that validates as well as λ = 0 within :data:`MARGIN`, the budget
-        :data:`UNLIMITED` its best; there the columns of :data:`STEPS` stand, too, NaN elsewhere.
+        method's cheapest model that validates as well as λ = 0 within :data:`MARGIN`; where none
+        does, the best that costs no more, with no bill: nothing is saved. :data:`UNLIMITED` holds
+        its best; there the columns of :data:`STEPS` stand, too, NaN elsewhere.
         ``early_exit_features`` is the share of features in early exit's bill, ``cronus_capped``
         whether Cronus's optimisation was stopped before its end.
     """
@@ -112,8 +113,8 @@ def measure(cell: Cell, dataset) -> list[dict]:
         pools = {method: pool_of([models[method] for models in trained], k) for method in tested}
         queries = np.unique(parts[k].query_test)
         for budget in cell.params["budgets"]:
-            chosen = _chosen(pools, budget)
-            rows += _rows(cell, k, budget, queries, tested, chosen)
+            chosen, saves = _chosen(pools, budget)
+            rows += _rows(cell, k, budget, queries, tested, chosen, saves)
     return rows
 
 
@@ -246,26 +247,32 @@ def pool_of(models: list[Models], k: int) -> Pool:
     return Pool(keys, np.array(scores), np.array(bills))
 
 
-def _chosen(pools: dict[str, Pool], budget: float) -> dict[str, tuple | None]:
-    """Return each method's choice at a share of the bill of λ = 0's best by validation."""
+def _chosen(pools: dict[str, Pool], budget: float) -> tuple[dict[str, tuple | None], set[str]]:
+    """Return each method's choice at a share of λ = 0's bill, and the methods that have a bill."""
     base = pools["stagewise"]
     best = base.keys.index(base.best_within(np.inf))
+    without = set()
     if budget == AS_GOOD:
-        chosen = {m: pools[m].cheapest_from(base.scores[best] - MARGIN) for m in METHODS}
+        score, bill = base.scores[best] - MARGIN, base.bills[best]
+        found = {m: pools[m].as_good(score, bill) for m in METHODS}
+        chosen = {m: key for m, (key, _) in found.items()}
+        without = {m for m, (_, none) in found.items() if none}
     elif budget == UNLIMITED:
         chosen = {m: pool.best_within(np.inf) for m, pool in pools.items()}
     else:
         chosen = {m: pools[m].best_within(budget * base.bills[best]) for m in METHODS}
     # λ = 0 is what the others are held against: its best, whatever the budget.
-    return chosen | {"stagewise": base.keys[best]}
+    return chosen | {"stagewise": base.keys[best]}, set(METHODS) - without
 
 
-def _rows(cell: Cell, k: int, budget: float, queries, tested, chosen) -> list[dict]:
+def _rows(cell: Cell, k: int, budget: float, queries, tested, chosen, saves) -> list[dict]:
     """Return a row for each query with a relevant document."""
     picked = {m: tested[m][key]["test"] for m, key in chosen.items() if key is not None}
     base = picked["stagewise"]
-    costs = {f"{m}_cost": rounded(picked[m].bill / base.bill) if m in picked else np.nan
-             for m in METHODS}  # fmt: skip
+    billed = saves & picked.keys()
+    costs = {
+        f"{m}_cost": rounded(picked[m].bill / base.bill) if m in billed else np.nan for m in METHODS
+    }
     left, cascade = picked.get("early_exit"), picked.get("cronus")
     costs["early_exit_features"] = rounded(1 - left.trees / left.bill) if left else np.nan
     costs["cronus_capped"] = float(cascade.capped) if cascade else np.nan

@@ -48,12 +48,12 @@ class Pool:
             return None
         return self.keys[within[np.lexsort((self.bills[within], -self.scores[within]))[0]]]
 
-    def cheapest_from(self, score: float) -> tuple | None:
-        """Return the cheapest that validates no worse than `score`; the best if none does.
+    def as_good(self, score: float, bill: float) -> tuple[tuple | None, bool]:
+        """Return the cheapest that validates no worse than `score`, and whether there is none.
 
-        None: no model.
+        If there is none, the best of those that cost no more than `bill`; None: no model.
         """
-        if not self.keys:
-            return None
-        good = np.flatnonzero(self.scores >= min(score, self.scores.max()))
-        return self.keys[good[np.lexsort((-self.scores[good], self.bills[good]))[0]]]
+        good = np.flatnonzero(self.scores >= score)
+        if not good.size:
+            return self.best_within(bill), True
+        return self.keys[good[np.lexsort((-self.scores[good], self.bills[good]))[0]]], False

@@ -64,16 +64,12 @@ def beside_baseline(
 def saved_of_each(rows: pd.DataFrame, panel: str, method: str = "greedy_miser") -> np.ndarray:
     """Return for each division log10 of how many times less than λ = 0 a method costs.
 
-    Of its cheapest model that validates as well, by the bill on the test fold, mean over folds;
+    Of its cheapest model that validates as well, by the bill on the test fold, mean over folds, 0
+    where there is none;
     what the test queries say of its score is :func:`beside_baseline_of_each` at :data:`AS_GOOD`.
     """
-    costs = _of_folds(rows, panel, AS_GOOD, f"{method}_cost")
-    return (-np.log10(costs)).groupby("seed").mean().to_numpy()
-
-
-def _of_folds(rows: pd.DataFrame, panel: str, budget: float, column: str) -> pd.Series:
-    """Return a column that has one value for each fold, by division and fold."""
-    return of_budget(rows, panel, budget).groupby(["seed", "fold"])[column].first()
+    costs = of_budget(rows, panel, AS_GOOD).groupby(["seed", "fold"])[f"{method}_cost"].first()
+    return (-np.log10(costs.fillna(1.0))).groupby("seed").mean().to_numpy()
 
 
 def step_of_each(rows: pd.DataFrame, panel: str, step: str, than: str) -> pd.DataFrame:

@@ -10,8 +10,10 @@ from experiments.cell import Cell
 from experiments.cronus_2012 import extra_divisions
 from experiments.cronus_2012.cells import divisions, task
 from experiments.cronus_2012.cells.measure import run_cell
-from experiments.cronus_2012.show.divisions import kept, lead, saved
+from experiments.cronus_2012.show.divisions import kept, lead
 from experiments.greedy_miser_2012.cells.divisions import folds
+from experiments.greedy_miser_2012.cells.models import Measured, Pool
+from experiments.greedy_miser_2012.show.divisions import saved_of_each
 from tests.experiments.cronus_2012.test_cells import tiny
 
 META = {"scale": "smoke", "seeds": [0], "data": {"yahoo_ltr_sample": {"kind": "real"}}}
@@ -79,6 +81,21 @@ def test_rows_hold_the_best_within_and_the_cheapest_as_good(rows):
     assert rows["and_or_cascade"].isna().all()  # was not tried
 
 
+def test_none_that_is_as_good_saves_nothing_and_loses_what_it_does_at_equal_cost():
+    pools = {m: Pool([], np.array([]), np.array([])) for m in divisions.METHODS}
+    pools["gbrt"] = Pool(["g"], np.array([0.8]), np.array([10.0]))
+    pools["cronus"] = Pool(["a", "b", "c"], np.array([0.5, 0.6, 0.7]), np.array([1.0, 9.0, 11.0]))
+    chosen, saves = divisions._chosen(pools, "g", divisions.AS_GOOD, 0.01)
+    assert (chosen["cronus"], saves) == ("b", {"gbrt"})
+    assert divisions._chosen(pools, "g", divisions.AS_GOOD, 0.15)[0]["cronus"] == "c"
+    of = {"gbrt": Measured(np.array([0.9]), 20.0), "cronus": Measured(np.array([0.4]), 10.0)}
+    about = {"panel": "b", "budget": 0.0, "fold": 1, "seed": 0}
+    rows = pd.DataFrame(divisions._rows(about, [1], of, of["gbrt"], saves))
+    assert np.isnan(rows.loc[0, "cronus_cost"])
+    np.testing.assert_allclose(saved_of_each(rows, "b", "cronus"), [0.0])
+    np.testing.assert_allclose(kept(rows, "b"), [[-0.5]])
+
+
 def test_effects_by_hand():
     rows = pd.DataFrame(
         {
@@ -92,7 +109,7 @@ def test_effects_by_hand():
             "cronus_cost": [0.1, 0.01, 0.1, 0.9, 0.1],
         }
     )
-    np.testing.assert_allclose(saved(rows, "b"), [1.5])
+    np.testing.assert_allclose(saved_of_each(rows, "b", "cronus"), [1.5])
     np.testing.assert_allclose(kept(rows, "b"), [[0.2, 0.0]])
     np.testing.assert_allclose(lead(rows, "b", "cronus", "gbrt"), [[0.2, 0.4]])
 

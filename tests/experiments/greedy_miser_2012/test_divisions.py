@@ -67,7 +67,8 @@ def test_choices_are_the_best_within_and_the_cheapest_as_good():
     pool = Pool(list("abcd"), np.array([0.5, 0.7, 0.7, 0.9]), np.array([1.0, 3.0, 2.0, 8.0]))
     assert pool.best_within(0.5) is None
     assert [pool.best_within(b) for b in (1.0, 3.0, 7.9, 8.0)] == ["a", "c", "c", "d"]
-    assert [pool.cheapest_from(s) for s in (0.4, 0.6, 0.8, 2.0)] == ["a", "c", "d", "d"]
+    assert [pool.as_good(s, 2.5)[0] for s in (0.4, 0.6, 0.8)] == ["a", "c", "d"]
+    assert [pool.as_good(2.0, bill) for bill in (0.5, 2.5)] == [(None, True), ("c", True)]
 
 
 def test_rows_are_the_scores_of_the_models_that_were_chosen(rows):
