@@ -27,7 +27,7 @@ from pathlib import Path
 
 import numpy as np
 
-from datasets.images import ImageSet, ImageSpec, coarse_table
+from datasets.images import ImageSet, ImageSpec, coarse_table, decoded_images
 from datasets.registry import Request
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.pictures import PictureError, names_of, pictures, resized
@@ -81,14 +81,12 @@ def _real_images(request: Request) -> ImageSet:
     whole = archive.form.reader == "whole"
     more = n_test > facts["n_laptop_test"]
     extra = f", and up to {N_MORE} drawn from the rest" if more else ""
-    return ImageSet(
-        name="caltech101",
-        train=arrays["train"],
-        y_train=arrays["y_train"].astype(np.int64),
-        test=arrays["test"][:n_test],
-        y_test=arrays["y_test"][:n_test].astype(np.int64),
-        n_valid=n_train // VALID_SHARE,
-        provenance={
+    first = {part: arrays[part][:n_test] for part in ("test", "y_test")}
+    return decoded_images(
+        "caltech101",
+        {**arrays, **first},
+        n_train // VALID_SHARE,
+        {
             "source": archive.source,
             "files": [archive.record()],
             "missing": "nothing" if whole else "all but the first 30 pictures of each category",

@@ -49,7 +49,13 @@ from datasets.cbcl_windows import COUNTS, FILE, MISSING, SIDE, divisions, rows_o
 from datasets.dataset import Dataset, checksum
 from datasets.features.faces import prices, tables
 from datasets.features.measured_times import write_table
-from datasets.images import ImageSet, PictureSpec, drawn_images, images_checksum
+from datasets.images import (
+    ImageSet,
+    PictureSpec,
+    decoded_images,
+    drawn_images,
+    images_checksum,
+)
 from datasets.registry import Request, serve
 from datasets.synthetic.pictures import Pictures
 
@@ -75,19 +81,12 @@ def remeasure() -> None:
 
 def _real_images(request: Request) -> ImageSet:
     arrays, archive = windows()
-    return ImageSet(
-        name="cbcl",
-        train=arrays["train"],
-        y_train=arrays["y_train"].astype(np.int64),
-        test=arrays["test"],
-        y_test=arrays["y_test"].astype(np.int64),
-        n_valid=int((arrays["fold"] == 0).sum()),
-        provenance={
-            "source": archive.source,
-            "files": [archive.record()],
-            "missing": MISSING[archive.form.reader],
-        },
-    )
+    provenance = {
+        "source": archive.source,
+        "files": [archive.record()],
+        "missing": MISSING[archive.form.reader],
+    }
+    return decoded_images("cbcl", arrays, int((arrays["fold"] == 0).sum()), provenance)
 
 
 def _drawn_images(request: Request) -> ImageSet:

@@ -17,15 +17,14 @@ The smallest scale draws synthetic pictures, for :func:`images` 300 + 200.
 
 from __future__ import annotations
 
-import tempfile
 from pathlib import Path
 
 import numpy as np
 
 from datasets.errors import DamagedData
-from datasets.images import ImageSet, ImageSpec, pixel_table
+from datasets.images import ImageSet, ImageSpec, decoded_images, pixel_table
 from datasets.registry import Request
-from datasets.sources.archives import damage_named, unpack
+from datasets.sources.archives import damage_named, members
 from datasets.sources.find import Form, Found, RawFile, find
 from datasets.sources.storage import decoded, new_array
 from datasets.synthetic.pictures import Pictures
@@ -33,8 +32,6 @@ from datasets.synthetic.pictures import Pictures
 SIDE, N_CHANNELS, N_CLASSES = 32, 3, 10
 SYNTHETIC = Pictures("cifar10", (SIDE, SIDE, N_CHANNELS), N_CLASSES)
 N_RECORDS = 10_000
-UNPACKED = 200_000_000
-"""Bytes that the archive may have unpacked; the official one has 184 million."""
 VALID_SHARE = 5  # one of so many training images validates
 FOLDER = "cifar-10-batches-bin"
 TEST = "test_batch.bin"
@@ -79,52 +76,48 @@ def _real_images(request: Request) -> ImageSet:
     archive = find(FILE)
     arrays, _ = decoded("cifar10", f"v1-{archive.sha256[:16]}", lambda out: _decode(archive, out))
     n_train = len(arrays["y_train"])
-    return ImageSet(
-        name="cifar10",
-        train=arrays["train"],
-        y_train=arrays["y_train"].astype(np.int64),
-        test=arrays["test"],
-        y_test=arrays["y_test"].astype(np.int64),
-        n_valid=n_train // VALID_SHARE,
-        provenance={
-            "source": archive.source,
-            "files": [archive.record()],
-            "missing": MISSING[archive.form.reader],
-            "split_rule": f"the official test images; {n_train // VALID_SHARE} of the {n_train} "
-            "training images validate",
-        },
-    )
+    n_valid = n_train // VALID_SHARE
+    provenance = {
+        "source": archive.source,
+        "files": [archive.record()],
+        "missing": MISSING[archive.form.reader],
+        "split_rule": f"the official test images; {n_valid} of the {n_train} training images "
+        "validate",
+    }
+    return decoded_images("cifar10", arrays, n_valid, provenance)
 
 
 def _decode(archive: Found, out: Path) -> None:
     """Write the images, memory-mapped one file of 10,000 at a time, and the labels."""
     names = {"train": TRAIN[archive.form.reader], "test": (TEST,)}
-    with tempfile.TemporaryDirectory(prefix=".unpack-", dir=out.parent) as folder:
-        members = [f"{FOLDER}/{name}" for part in names.values() for name in part]
-        with damage_named(archive.path, CifarError):
-            unpack(archive.path, Path(folder), members, limit=UNPACKED)
-        for part, files in names.items():
-            shape = (len(files) * N_RECORDS, SIDE, SIDE, N_CHANNELS)
-            pixels = new_array(out / f"{part}.npy", np.uint8, shape)
-            labels = np.empty(shape[0], dtype=np.uint8)
-            for i, name in enumerate(files):
-                rows = slice(i * N_RECORDS, (i + 1) * N_RECORDS)
-                pixels[rows], labels[rows] = read_batch(Path(folder) / FOLDER / name)
-            pixels.flush()
-            np.save(out / f"y_{part}.npy", labels)
+    place, pixels, labels = {}, {}, {}
+    for part, files in names.items():
+        shape = (len(files) * N_RECORDS, SIDE, SIDE, N_CHANNELS)
+        pixels[part] = new_array(out / f"{part}.npy", np.uint8, shape)
+        labels[part] = np.empty(shape[0], dtype=np.uint8)
+        for i, name in enumerate(files):
+            place[f"{FOLDER}/{name}"] = part, slice(i * N_RECORDS, (i + 1) * N_RECORDS)
+    with damage_named(archive.path, CifarError):
+        for name, read in members(archive.path, place.__contains__):
+            part, rows = place.pop(name)
+            batch = read_batch(f"{archive.path}, {name}", read())
+            pixels[part][rows], labels[part][rows] = batch
+    if place:
+        raise CifarError(f"{archive.path} has no member {min(place)!r}")
+    for part in names:
+        pixels[part].flush()
+        np.save(out / f"y_{part}.npy", labels[part])
 
 
-def read_batch(path: Path) -> tuple[np.ndarray, np.ndarray]:
+def read_batch(name: str, content: bytes) -> tuple[np.ndarray, np.ndarray]:
     """Read one file of the binary version."""
-    n_pixels = SIDE * SIDE
-    n_bytes = N_RECORDS * (1 + N_CHANNELS * n_pixels)
-    size = path.stat().st_size
-    if size != n_bytes:
-        raise CifarError(f"{path.name}: {size} bytes, {N_RECORDS} records are {n_bytes}")
-    records = np.fromfile(path, dtype=np.uint8).reshape(N_RECORDS, -1)
+    n_bytes = N_RECORDS * (1 + N_CHANNELS * SIDE * SIDE)
+    if len(content) != n_bytes:
+        raise CifarError(f"{name}: {len(content)} bytes, {N_RECORDS} records are {n_bytes}")
+    records = np.frombuffer(content, dtype=np.uint8).reshape(N_RECORDS, -1)
     labels = records[:, 0]
     if labels.max() >= N_CLASSES:
-        raise CifarError(f"{path.name}: a class is {labels.max()}, the last is {N_CLASSES - 1}")
+        raise CifarError(f"{name}: a class is {labels.max()}, the last is {N_CLASSES - 1}")
     planes = records[:, 1:].reshape(N_RECORDS, N_CHANNELS, SIDE, SIDE)
     return np.ascontiguousarray(planes.transpose(0, 2, 3, 1)), labels.copy()
 

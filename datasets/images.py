@@ -152,6 +152,17 @@ class ImageSpec(PictureSpec):
         return self.table(self._drawn_images(request, self.smoke_table_sizes), request.seed)
 
 
+def decoded_images(
+    name: str, arrays: dict[str, np.ndarray], n_valid: int, provenance: dict[str, Any]
+) -> ImageSet:
+    """Give images as they are decoded, labels as bytes."""
+    labels = {y: arrays[y].astype(np.int64) for y in ("y_train", "y_test")}
+    train, test = arrays["train"], arrays["test"]
+    return ImageSet(
+        name=name, train=train, test=test, **labels, n_valid=n_valid, provenance=provenance
+    )
+
+
 def drawn_images(name: str, draw: Callable, sizes: tuple[int, int, int], seed: int) -> ImageSet:
     """Give the images of synthetic data."""
     n_train, n_valid, n_test = sizes

@@ -13,7 +13,8 @@ Split (the paper's): 65,031 test, 45,523 training, 19,510 validation rows.
 
 from __future__ import annotations
 
-import tempfile
+import hashlib
+import io
 from pathlib import Path
 
 import numpy as np
@@ -21,9 +22,9 @@ import numpy as np
 from datasets.dataset import Dataset, uniform
 from datasets.errors import ChecksumMismatch, DataUnavailable
 from datasets.registry import DatasetSpec, Request
-from datasets.sources.archives import damage_named, read_npz, unpack
+from datasets.sources.archives import damage_named, opened, read_npz
 from datasets.sources.find import Form, Found, RawFile, find
-from datasets.sources.storage import decoded, file_sha256
+from datasets.sources.storage import decoded
 from datasets.splits import split_parts
 from datasets.synthetic.tables import Table, dataset_parts
 
@@ -101,10 +102,8 @@ def _decode(file: Found, out: Path) -> None:
         stored = read_npz(file.path, ("X", "y", "row"), TEXT_BYTES)
         X, y, row = stored["X"], stored["y"], stored["row"]
     else:
-        with tempfile.TemporaryDirectory(prefix=".unpack-", dir=out.parent) as folder:
-            with damage_named(file.path):
-                text = unpack(file.path, Path(folder), [MEMBER], limit=TEXT_BYTES)[0]
-            X = _read_text(text)
+        with damage_named(file.path), opened(file.path, TEXT_BYTES, MEMBER) as stream:
+            X = _read_text(file.path, stream.read())
         y = np.arange(N_ROWS) < N_SIGNAL
         row = np.arange(N_ROWS)
     if X.shape != (row.size, N_FEATURES) or y.shape != row.shape:
@@ -114,17 +113,17 @@ def _decode(file: Found, out: Path) -> None:
     np.save(out / "row.npy", row.astype(np.int32))
 
 
-def _read_text(path: Path) -> np.ndarray:
+def _read_text(path: Path, text: bytes) -> np.ndarray:
     """Parse the official text in pieces."""
     import pandas as pd
 
-    digest = file_sha256(path)
+    digest = hashlib.sha256(text).hexdigest()
     if digest != TEXT_SHA256:
         raise ChecksumMismatch(f"{MEMBER} in {path.name}", TEXT_SHA256, digest)
     X = np.empty((N_ROWS, N_FEATURES), dtype=np.float32)
     start = 0
     pieces = pd.read_csv(
-        path, sep=r"\s+", skiprows=1, header=None, dtype=np.float32, chunksize=20_000
+        io.BytesIO(text), sep=r"\s+", skiprows=1, header=None, dtype=np.float32, chunksize=20_000
     )
     for piece in pieces:
         X[start : start + len(piece)] = piece.to_numpy()

@@ -40,7 +40,7 @@ from datasets import caltech101
 from datasets.dataset import Dataset, checksum
 from datasets.features.measured_times import write_table
 from datasets.features.scenes import prices, tables
-from datasets.images import ImageSet, PictureSpec, drawn_images
+from datasets.images import ImageSet, PictureSpec, decoded_images, drawn_images
 from datasets.registry import Request, serve
 from datasets.scene15_pictures import (
     CLASSES,
@@ -69,15 +69,7 @@ than it may."""
 
 def _real_images(request: Request) -> ImageSet:
     arrays, archive = pixels()
-    return ImageSet(
-        name="scene15",
-        train=arrays["train"],
-        y_train=arrays["y_train"].astype(np.int64),
-        test=arrays["test"],
-        y_test=arrays["y_test"].astype(np.int64),
-        n_valid=VALID * len(CLASSES),
-        provenance=provenance(archive),
-    )
+    return decoded_images("scene15", arrays, VALID * len(CLASSES), provenance(archive))
 
 
 def _drawn_images(request: Request) -> ImageSet:

