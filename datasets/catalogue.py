@@ -8,12 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from datasets.errors import (
-    ChecksumMismatch,
-    DamagedData,
-    DamagedFiles,
-    DataUnavailable,
-)
+from datasets.errors import ChecksumMismatch, DamagedData, DamagedFiles, DataUnavailable
 from datasets.registered import names, spec
 from datasets.registry import DatasetSpec, Request
 from datasets.sources.find import LARGE_BYTES, Form, RawFile, check_file, find, mirror, present
@@ -25,18 +20,8 @@ _ORDER = ("cache", "mirror", "official", "index", "fetch", "none")
 def describe(name: str) -> dict[str, Any]:
     """Describe a data set: what it is, its terms, sources, split, costs, synthetic form."""
     declared = spec(name)
-    keys = [
-        "name",
-        "task",
-        "title",
-        "citation",
-        "terms",
-        "shape",
-        "split_rule",
-        "cost_rule",
-        "missing",
-        "bundled",
-    ]
+    keys = ("name", "task", "title", "citation", "terms", "shape", "split_rule", "cost_rule")
+    keys += ("missing", "bundled")
     record = {key: getattr(declared, key) for key in keys}
     record["synthetic"] = declared.synthetic is not None
     record["files"] = [
@@ -68,12 +53,8 @@ def _status(dataset_spec: DatasetSpec) -> dict[str, Any]:
     record = {"name": dataset_spec.name, "task": dataset_spec.task, "terms": dataset_spec.terms}
     record["synthetic"] = dataset_spec.synthetic is not None
     if dataset_spec.bundled:
-        return record | {
-            "source": "bundled",
-            "present": True,
-            "bytes": 0,
-            "note": dataset_spec.shape,
-        }
+        note = dataset_spec.shape
+        return record | {"source": "bundled", "present": True, "bytes": 0, "note": note}
     if not dataset_spec.files:
         note = dataset_spec.missing
         return record | {"source": "synthetic", "present": False, "bytes": 0, "note": note}

