@@ -1,10 +1,11 @@
-"""``python -m datasets.features``: the families, their sizes and prices; ``--remeasure``."""
+"""``python -m datasets.features``: families or descriptors and their prices; ``--remeasure``."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 
 from datasets.errors import ChecksumMismatch, DamagedData, DataUnavailable, UnknownDataset
@@ -13,6 +14,8 @@ from datasets.features.families import PAPER_TOTALS
 from datasets.sources.storage import write_atomically
 
 README = Path(__file__).with_name("README.md")
+OWN = ("cbcl", "scene15")
+"""Tables made of pictures, whose features have prices of their own kind."""
 MARK = "<!-- from here on written by python -m datasets.features --remeasure -->\n"
 
 
@@ -51,24 +54,30 @@ def readme() -> str:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m datasets.features", description=__doc__)
-    parser.add_argument("names", nargs="*", metavar="SET", help=f"of {', '.join(NAMES)}")
+    parser.add_argument("names", nargs="*", metavar="SET", help=f"of {', '.join(NAMES + OWN)}")
     parser.add_argument(
         "--remeasure",
         action="store_true",
-        help="measure the CPU time per image of each family and replace the committed table",
+        help="measure the CPU time of all on the real pictures and replace the committed table",
     )
     options = parser.parse_args(arguments)
     names = options.names or list(NAMES)
     try:
-        for name in names:
+        with_families = [name for name in names if name not in OWN]
+        for name in with_families:
             families = families_of(name)
             if options.remeasure:
                 images = images_of(name)
                 kind = images.provenance["kind"]
                 prices.write(prices.measure(name, families, images.train, kind))
-        if options.remeasure:
+        if options.remeasure and with_families:
             write_atomically(README, readme().encode())
-        print(size_table(names))
+        print(size_table(with_families), end="")
+        for name in (name for name in names if name in OWN):
+            module = import_module(f"datasets.{name}")
+            if options.remeasure:
+                module.remeasure()
+            print(module.prices.price_table())
     except UnknownDataset as error:
         print(error, file=sys.stderr)
         return 2

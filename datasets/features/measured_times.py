@@ -27,6 +27,29 @@ def read_table(path: Path, columns: Sequence[str]) -> list[dict[str, str]]:
         return list(reader)
 
 
+def read_times(path: Path, columns: Sequence[str], times: Sequence[str]) -> list[dict[str, str]]:
+    """Read a table of which some columns are times: positive and finite."""
+    rows = read_table(path, columns)
+    for row in rows:
+        for name in times:
+            if not is_positive(row[name]):
+                of_what = [row[key] for key in columns[: columns.index(times[0])]]
+                raise ValueError(
+                    f"{path}: {', '.join([*of_what, name])}: {row[name]!r} is no positive time"
+                )
+    return rows
+
+
+def origin(table: Sequence[Mapping[str, str]], unit: str, measured_on: str) -> str:
+    """Say on which processor, when and on what the times of a table were measured."""
+    said = {
+        f"measured CPU time per {unit}, one thread, {row['processor']}, {row['date']}, on "
+        f"{measured_on.format(**row)}"
+        for row in table
+    }
+    return "; ".join(sorted(said))
+
+
 def write_table(path: Path, columns: Sequence[str], rows: Sequence[Mapping]) -> None:
     """Replace a table, at once."""
     text = io.StringIO()

@@ -14,14 +14,9 @@ from pathlib import Path
 
 import numpy as np
 
+from datasets.features import measured_times
 from datasets.features.families import Family, block_length
-from datasets.features.measured_times import (
-    is_positive,
-    measured_row,
-    milliseconds,
-    read_table,
-    write_table,
-)
+from datasets.features.measured_times import measured_row, milliseconds, read_times, write_table
 
 TABLE = Path(__file__).with_name("milliseconds.csv")
 COLUMNS = ("dataset", "family", "milliseconds", "images", "block", "processor", "date")
@@ -30,14 +25,7 @@ REPETITIONS = 5
 
 def read(path: Path | None = None) -> list[dict[str, str]]:
     """Read the table of measured times."""
-    path = TABLE if path is None else path
-    rows = read_table(path, COLUMNS)
-    for row in rows:
-        if not is_positive(row["milliseconds"]):
-            raise ValueError(
-                f"{path}: {row['dataset']}, {row['family']}: {row['milliseconds']!r} is no time"
-            )
-    return rows
+    return read_times(TABLE if path is None else path, COLUMNS, ("milliseconds",))
 
 
 def of_family(table: list[dict[str, str]], dataset: str, family: str) -> float:
@@ -53,13 +41,9 @@ def of_family(table: list[dict[str, str]], dataset: str, family: str) -> float:
 
 def origin(table: list[dict[str, str]], dataset: str) -> str:
     """Say on which processor and when the times of a set were measured."""
-    said = {
-        f"measured CPU time per image, one thread, {row['processor']}, {row['date']}, on "
-        f"{row['images']} images in blocks of {row['block']}"
-        for row in table
-        if row["dataset"] == dataset
-    }
-    return "; ".join(sorted(said)) or "not measured"
+    mine = [row for row in table if row["dataset"] == dataset]
+    where = "{images} images in blocks of {block}"
+    return measured_times.origin(mine, "image", where) or "not measured"
 
 
 def measure(dataset: str, families: Iterable[Family], images: np.ndarray, kind: str) -> list[dict]:

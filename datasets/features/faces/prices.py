@@ -1,9 +1,9 @@
 """What the features of windows of faces cost: measured CPU milliseconds per window.
 
 ``milliseconds.csv`` beside this file is the committed table and the default everywhere, so that
-results do not depend on who measures; ``python -m datasets.features.faces --remeasure`` replaces
-it. For each family two CPU times of one thread (not elapsed time: other programs may run beside
-it), a block of real windows at a time, the least of many repetitions, all families in turns:
+results do not depend on who measures; ``python -m datasets.features --remeasure cbcl``
+replaces it. For each family two CPU times of one thread (not elapsed time: other programs may run
+beside it), a block of real windows at a time, the least of many repetitions, all in turns:
 
 shared
     what all features of its group have in common, by itself: integral image and standard
@@ -28,8 +28,9 @@ from pathlib import Path
 
 import numpy as np
 
+from datasets.features import measured_times
 from datasets.features.faces.families import GROUPS, PARTS, Part
-from datasets.features.measured_times import measured_row, milliseconds, read_table
+from datasets.features.measured_times import measured_row, milliseconds, read_times
 
 TABLE = Path(__file__).with_name("milliseconds.csv")
 COLUMNS = ("family", "features", "shared_ms", "whole_ms", "block", "processor", "date")
@@ -51,18 +52,10 @@ class Prices:
 def read(path: Path | None = None) -> list[dict[str, str]]:
     """Read the table."""
     path = TABLE if path is None else path
-    rows = read_table(path, COLUMNS)
+    rows = read_times(path, COLUMNS, COLUMNS[1:4])
     for row in rows:
-        try:
-            fine = 0 < float(row["shared_ms"]) < float(row["whole_ms"]) < np.inf
-            fine = fine and int(row["features"]) > 0
-        except (TypeError, ValueError):
-            fine = False
-        if not fine:
-            raise ValueError(
-                f"{path}: {row['family']}: shared {row['shared_ms']!r} and whole "
-                f"{row['whole_ms']!r} ms of {row['features']!r} features are no times"
-            )
+        if float(row["shared_ms"]) >= float(row["whole_ms"]):
+            raise ValueError(f"{path}: {row['family']}: a part takes as long as the whole")
     return rows
 
 
@@ -76,7 +69,7 @@ def prices(table: list[dict[str, str]] | None = None) -> Prices:
         if row is None or int(row["features"]) != part.n_features:
             raise ValueError(
                 f"no measured time for the {part.n_features} features {part.family.name} of cbcl. "
-                "Next: python -m datasets.features.faces --remeasure"
+                "Next: python -m datasets.features --remeasure cbcl"
             )
         times = float(row["shared_ms"]), float(row["whole_ms"])
         shared.setdefault(GROUPS.index(part.group), []).append(times[0])
@@ -87,12 +80,7 @@ def prices(table: list[dict[str, str]] | None = None) -> Prices:
 
 def origin(table: list[dict[str, str]]) -> str:
     """Say on which processor and when the times were measured."""
-    said = {
-        f"measured CPU time per window, one thread, {row['processor']}, {row['date']}, on real "
-        f"windows in blocks of {row['block']}"
-        for row in table
-    }
-    return "; ".join(sorted(said))
+    return measured_times.origin(table, "window", "real windows in blocks of {block}")
 
 
 def measure(windows: np.ndarray) -> list[dict]:
@@ -111,3 +99,17 @@ def measure(windows: np.ndarray) -> list[dict]:
 
 def _keep(part: Part, block: np.ndarray, kept: np.ndarray) -> None:
     kept[:] = part.family.columns(block)
+
+
+def price_table() -> str:
+    """Give a Markdown table of families with their CPU milliseconds per window."""
+    measured = prices()
+    lines = ["| family | features | once per group, ms | each feature, ms |", "|---|--:|--:|--:|"]
+    first = 0
+    for part in PARTS:
+        once, each = measured.groups[GROUPS.index(part.group)], measured.features[first]
+        lines.append(f"| {part.family.name} | {part.n_features:,} | {once:.4g} | {each:.3g} |")
+        first += part.n_features
+    whole = sum(measured.groups.values()) + float(measured.features.sum())
+    lines.append(f"| **all** | **{first:,}** | | **{whole:.4g}** together |")
+    return "\n".join([*lines, "", f"Times: {measured.origin}."])

@@ -4,5 +4,5 @@
 one module for each kind computes it; :mod:`~datasets.features.scenes.learning` learns codebooks and
 detectors on Caltech-101; :mod:`~datasets.features.scenes.svm_features` turns the descriptors of a
 draw into decision values; :mod:`~datasets.features.scenes.prices` holds what they cost.
-``python -m datasets.features.scenes`` shows descriptors and prices.
+``python -m datasets.features scene15`` shows descriptors and prices.
 """

@@ -1,9 +1,9 @@
 """What the features of Scene-15 cost: measured CPU milliseconds per picture.
 
 ``milliseconds.csv`` beside this file is the committed table and the default everywhere, so that
-results do not depend on who measures; ``python -m datasets.features.scenes --remeasure`` replaces
-it. For each descriptor, in CPU time of one thread (not elapsed time: other programs may run beside
-it), the least of several repetitions, on a block of real pictures:
+results do not depend on who measures; ``python -m datasets.features --remeasure scene15``
+replaces it. For each descriptor, in CPU time of one thread (not elapsed time: other programs may
+run beside it), the least of several repetitions, on a block of real pictures:
 
 descriptor
     computing it from the pixels, by itself: what two descriptors have in common is computed twice,
@@ -30,12 +30,8 @@ from pathlib import Path
 
 import numpy as np
 
-from datasets.features.measured_times import (
-    is_positive,
-    measured_row,
-    milliseconds,
-    read_table,
-)
+from datasets.features import measured_times
+from datasets.features.measured_times import measured_row, milliseconds, read_times
 from datasets.features.scenes.descriptors import DESCRIPTORS, detector_family, families
 from datasets.features.scenes.detectors import N_DETECTORS, SIDES, resized, windows
 from datasets.features.scenes.kernels import Kernel
@@ -66,15 +62,7 @@ class Price:
 
 def read(path: Path | None = None) -> list[dict[str, str]]:
     """Read the table."""
-    path = TABLE if path is None else path
-    rows = read_table(path, COLUMNS)
-    for row in rows:
-        for column in COLUMNS[1:6]:
-            if not is_positive(row[column]):
-                raise ValueError(
-                    f"{path}: {row['descriptor']}, {column}: {row[column]!r} is no positive number"
-                )
-    return rows
+    return read_times(TABLE if path is None else path, COLUMNS, COLUMNS[1:6])
 
 
 def of_descriptor(table: list[dict[str, str]], name: str) -> Price:
@@ -85,16 +73,14 @@ def of_descriptor(table: list[dict[str, str]], name: str) -> Price:
             return Price(*(float(row[column]) for column in COLUMNS[1:4]))
     raise ValueError(
         f"no measured time for descriptor {name} of scene15. "
-        "Next: python -m datasets.features.scenes --remeasure"
+        "Next: python -m datasets.features --remeasure scene15"
     )
 
 
 def shared_part(path: Path | None = None) -> float:
     """Give the part of a detector's time that is the pass over gradients, the same for all."""
     path = PASS_TABLE if path is None else path
-    (row,) = read_table(path, PASS_COLUMNS)
-    if not (is_positive(row["pass_ms"]) and is_positive(row["detector_ms"])):
-        raise ValueError(f"{path}: a time is no positive number")
+    (row,) = read_times(path, PASS_COLUMNS, PASS_COLUMNS[:2])
     part = float(row["pass_ms"]) / float(row["detector_ms"])
     if part >= 1:
         raise ValueError(f"{path}: the pass takes as long as the detector it is a part of")
@@ -126,12 +112,8 @@ def n_reference(table: list[dict[str, str]]) -> int:
 
 def origin(table: list[dict[str, str]]) -> str:
     """Say on which processor and when the times were measured."""
-    said = {
-        f"measured CPU time per picture, one thread, {row['processor']}, {row['date']}, on real "
-        f"pictures in blocks of {row['block']}, kernel rows of {row['reference']}"
-        for row in table
-    }
-    return "; ".join(sorted(said))
+    where = "real pictures in blocks of {block}, kernel rows of {reference}"
+    return measured_times.origin(table, "picture", where)
 
 
 def measure(
@@ -170,3 +152,13 @@ def measure(
         measured_row(COLUMNS, name, *np.median(times, axis=0), len(reference), len(block))
         for name, times in times_of.items()
     ]
+
+
+def price_table() -> str:
+    """Give a Markdown table of descriptors with their CPU milliseconds per picture."""
+    table = read()
+    lines = ["| descriptor | descriptor ms | kernel row ms | one machine ms |", "|---|--:|--:|--:|"]
+    for row in table:
+        times = " | ".join(row[column] for column in COLUMNS[1:4])
+        lines.append(f"| {row['descriptor']} | {times} |")
+    return "\n".join([*lines, "", f"Times: {origin(table)}."])
