@@ -16,6 +16,7 @@ from datasets.ranking import (
     query_facts,
     sample_queries,
 )
+from datasets.sources.find import Form, Found
 
 
 def test_folds_are_letors():
@@ -65,15 +66,23 @@ def subset(*queries: int):
     return np.arange(query.size * 3.0).reshape(-1, 3), np.zeros(query.size), query
 
 
-def test_a_fold_keeps_rows_and_refuses_a_torn_query():
+def test_a_fold_keeps_rows_and_refuses_a_torn_query(tmp_path):
+    (tmp_path / "a.txt").touch()
+    file = Found(Form("a.txt", "text"), tmp_path / "a.txt", "cache", None)
+
+    def loaded():
+        return [(dict(zip(("X", "y", "query"), one, strict=True)), file) for one in subsets]
+
     subsets = [subset(1, 2), subset(3), subset(4), subset(5), subset(6)]
-    record, parts = fold("tiny", subsets, 4)
-    assert record == {"fold": 5, "division": 0}
-    np.testing.assert_array_equal(parts["train"][2], [6, 6, 1, 1, 2, 2, 3, 3])
-    np.testing.assert_array_equal(parts["test"][0], subsets[3][0])
+    arrays, record = fold("tiny", loaded(), 4, (12, 6))
+    assert (record["fold"], record["division"], len(record["files"])) == (5, 0, 1)
+    np.testing.assert_array_equal(arrays["query_train"], [6, 6, 1, 1, 2, 2, 3, 3])
+    np.testing.assert_array_equal(arrays["X_test"], subsets[3][0])
+    with pytest.raises(DamagedData, match="12 documents and 6 queries instead of tiny's 12 and 7"):
+        fold("tiny", loaded(), 4, (12, 7))
     subsets[3] = subset(5, 2)
     with pytest.raises(DamagedData, match="tiny: query 2 is in two"):
-        fold("tiny", subsets, 0)
+        fold("tiny", loaded(), 0, (14, 7))
 
 
 def test_facts_about_queries():

@@ -372,7 +372,7 @@ def test_measure_and_replace(tmp_path, monkeypatch):
 def test_a_table_with_a_wrong_time_is_refused(tmp_path, time):
     path = tmp_path / "milliseconds.csv"
     path.write_text(",".join(prices.COLUMNS) + f"\nmnist,first,{time},real,7,processor,today\n")
-    with pytest.raises(ValueError, match=r"mnist, first: .* is no positive time"):
+    with pytest.raises(ValueError, match=r"mnist, first, milliseconds: .* is no positive time"):
         prices.read(path)
 
 
