@@ -307,7 +307,7 @@ def test_real_tables_are_made_of_both_archives(monkeypatch):
         pool, train=drawn[0], y_train=labels[:1500], test=drawn[0], y_test=labels[1500:]
     )
     monkeypatch.setattr(scene15, "pixels", lambda: ({"twins": twins}, Archive))
-    monkeypatch.setattr(scene15, "_images", lambda request: asked.append(request) or images)
+    monkeypatch.setattr(scene15, "images", lambda **kwargs: asked.append(kwargs) or images)
     monkeypatch.setattr(caltech101, "images", lambda **kwargs: pool)
     facts = {"learned": "key", "descriptors_checksum": "digest"}
     monkeypatch.setattr(tables, "real_columns", lambda *args: (columns, facts))
