@@ -610,7 +610,9 @@ def priced(model, X, prices):
     return model.forest_cost_until_exit(X, tree_cost=0.0).mean(), math.fsum(prices[used])
 
 
-@pytest.mark.parametrize("case", ["defaults", "one stage", "three stages"])
+@pytest.mark.parametrize(
+    "case", [pytest.param("defaults", marks=pytest.mark.slow), "one stage", "three stages"]
+)
 def test_who_saves_nothing_is_told_a_tradeoff_that_would_save(case):
     X, y, _ = draw(0)
     prices, model = PRICES, CronusClassifier(trees(max_leaves=2), tradeoff=1e-7, n_stages=3)

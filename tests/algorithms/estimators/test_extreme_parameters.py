@@ -28,9 +28,10 @@ SIZE = {
 }
 # How long a fit takes is the user's to choose: of these only what is no such number is tried.
 WORK = {"n_estimators", "n_episodes", "max_stumps", "max_stages"}
-FEW = [1e300, 5e-324, math.nan, "1"]
+FEW = [1e300, math.nan]
+SOME = [5e-324, 2**63, True, "1"]
 MANY = [
-    2**63, True, 1e308, 1e200, 1e100, 1e20, 1e-300, 1e-17, 10**400, -0.0, -1, -1e-300, math.inf,
+    *SOME, 1e308, 1e200, 1e100, 1e20, 1e-300, 1e-17, 10**400, -0.0, -1, -1e-300, math.inf,
     -math.inf, np.bool_(False), None, np.float32(0.5), np.float16(2), np.int64(2), np.uint8(3),
     Fraction(1, 2), Decimal("0.5"), 1j, [1.0], np.array(1.0), np.array([1.0]), 1 - 1e-16,
 ]  # fmt: skip
@@ -92,4 +93,4 @@ def test_numbers_of_all_kinds(cls, name):
 @pytest.mark.parametrize(("cls", "name"), list(parameters("several")))
 def test_numbers_of_all_kinds_for_a_feature_or_a_stage(cls, name):
     lists = [[value] * 3 for value in PER_FEATURE] + [[0.5, value, 2.0] for value in PER_FEATURE]
-    assert failures(cls, name, [*FEW, *lists]) == {}
+    assert failures(cls, name, [*FEW, *SOME, *lists]) == {}

@@ -35,6 +35,7 @@ def test_all_boosted_trees_of_the_registry_are_known():
     assert "BoostedRegressor" not in known
 
 
+@pytest.mark.slow
 def test_files_are_read_where_nothing_else_was_imported(tmp_path):
     for cls in MODELS:
         around(cls).save(tmp_path / cls.__name__)

@@ -462,6 +462,7 @@ def test_an_unfitted_lightgbm_estimator():
         from_lightgbm(lightgbm.LGBMClassifier())
 
 
+@pytest.mark.slow
 def test_the_peers_are_not_imported():
     code = "import sys; sys.modules.update(lightgbm=None, catboost=None); import algorithms.interop"
     subprocess.run([sys.executable, "-c", code], check=True)

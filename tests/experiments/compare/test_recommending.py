@@ -68,6 +68,7 @@ def test_as_good_as_scikit_learn_on_the_affordable_features(grouped):
     assert table["test_score"].min() > outcome.constant["test_score"] + 0.15
 
 
+@pytest.mark.slow
 def test_no_model_uses_more_than_its_features(grouped):
     outcome, _ = grouped
     rows = outcome.rows
@@ -84,6 +85,7 @@ def test_no_model_uses_more_than_its_features(grouped):
     assert set(bisected["method"]) <= {"cegb", "greedy_miser"}
 
 
+@pytest.mark.slow
 def test_a_model_of_few_features_takes_the_whole_table(grouped):
     outcome, _ = grouped
     test = load(str(outcome.prepared.path)).parts["test"]
@@ -115,6 +117,7 @@ def test_features_with_missing_values_are_not_split_on_when_left_out(tmp_path):
 # --- what is said -----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_one_unreachable_budget_leaves_the_others(grouped):
     outcome, out = grouped
     why = outcome.unreached[0.2]
@@ -130,6 +133,7 @@ def test_one_unreachable_budget_leaves_the_others(grouped):
         choosing.unreached(rows, [1.0, 1.5])
 
 
+@pytest.mark.slow
 def test_the_constant_stands_beside_every_result(grouped):
     outcome, out = grouped
     parts = load(str(outcome.prepared.path)).parts
@@ -211,6 +215,7 @@ def test_gaps_around_a_budget():
     assert choosing.gaps(other, [5.0]) == both[1:]  # another method has something between
 
 
+@pytest.mark.slow
 def test_gaps_are_said_and_drawn_as_gaps(grouped):
     outcome, _ = grouped
     rows = rows_of([0.3, 0.55, 8.4, 9.0], [0.3, 0.31, 0.5, 0.6])
@@ -356,6 +361,7 @@ def test_a_method_without_any_model_is_named(small, tmp_path, monkeypatch):
 # --- retraining ---------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_what_is_chosen_is_trained_again_on_all_rows_but_the_test_rows(grouped):
     outcome, _ = grouped
     problem = load(str(outcome.prepared.path))

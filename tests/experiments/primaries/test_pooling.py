@@ -200,6 +200,7 @@ def test_folds_widened_by_a_quarter_hold():
     assert missed(lambda rng: folds(rng, 2, 0.0)) <= 0.05 + tolerance(0.05)
 
 
+@pytest.mark.slow
 def test_folds_whose_models_learn_the_same_miss_more_often():
     """The quarter assumes that two folds' effects correlate by a fifth; where they do more, effects
     of single queries are the better way (`of_queries`)."""
@@ -257,6 +258,7 @@ def crossed_sets(rng, truth):
     return lambda n: [of_queries(table[:n])]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("draw", [plain_sets, crossed_sets])
 def test_a_verdict_comes_as_often_as_was_predicted(draw):
     rng, said, came = np.random.default_rng(21), [], []
