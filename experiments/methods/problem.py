@@ -43,40 +43,22 @@ class Part:
 
 @dataclass(frozen=True)
 class Problem:
-    """What is compared on.
+    """What is compared on."""
 
-    Attributes
-    ----------
-    task : {"classification", "regression", "ranking"}
-    metric : str
-        See :mod:`experiments.compare.metrics`.
-    parts : dict of str to Part
-    feature_costs : (d,) float64
-    feature_groups : list of str or None
-    group_costs : dict of str to float or None
-    split_cost : float
-    provenance : dict
-        ``checksum`` of all that trials read.
-    class_weight : None, "balanced" or dict of class to float
-        What rows that are fitted count besides, by their class; a class that is not there 1. Scores
-        are not weighted by it.
-    own : OwnColumns or None
-        The table's own columns, where some are of text; the features here are numbers.
-    categorical : list of str or None
-        Features that are categories, where the features are those columns.
-    """
-
-    task: str
-    metric: str
+    task: str  # "classification", "regression" or "ranking"
+    metric: str  # See :mod:`experiments.compare.metrics`
     parts: dict[str, Part]
-    feature_costs: np.ndarray
+    feature_costs: np.ndarray  # (d,) float64
     feature_groups: list[str] | None
     group_costs: dict[str, float] | None
     split_cost: float
-    provenance: dict[str, Any]
+    provenance: dict[str, Any]  # ``checksum`` of all that trials read
+    # "balanced", or what rows that are fitted count besides, by their class; a class that is not
+    # there 1. Scores are not weighted by it
     class_weight: ClassWeight = None
+    # The table's own columns, where some are of text; the features here are numbers
     own: OwnColumns | None = None
-    categorical: list[str] | None = None
+    categorical: list[str] | None = None  # Features that are, where these are those columns
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "feature_costs", read_only(self.feature_costs))
