@@ -14,7 +14,7 @@ from experiments.compare.intervals import (
     holm,
     interval,
     p_value,
-    resampled_means,
+    resampled_scores,
 )
 from experiments.compare.metrics import Units
 from experiments.compare.plan import plain
@@ -107,13 +107,13 @@ def judge(
 ) -> tuple[pd.DataFrame, pd.DataFrame, dict[str, float]]:
     """Say how sure the test scores are, and compare each with the recommended one."""
     keys = list(measured)
-    means = resampled_means([measured[key] for key in keys], seed)
+    means = resampled_scores([measured[key] for key in keys], seed)
     column = {key: means[:, i] for i, key in enumerate(keys)}
     names = ["method", "trial", "cut"]
     at = [tuple(line) for line in chosen[names].itertuples(index=False)]
     low, high = np.transpose([interval(column[key]) for key in at])
     table = chosen.assign(
-        test_score=[measured[key].mean() for key in at], test_low=low, test_high=high
+        test_score=[measured[key].score() for key in at], test_low=low, test_high=high
     )
     lines = []
     for budget, pool in table.groupby("budget", sort=True):
@@ -128,7 +128,7 @@ def judge(
                     "budget": budget,
                     "method": key[0],
                     "recommended": best["method"],
-                    "difference": measured[key].mean() - best["test_score"],
+                    "difference": measured[key].score() - best["test_score"],
                     "low": low,
                     "high": high,
                     "p": p_value(resamples),
@@ -137,5 +137,5 @@ def judge(
     differences = pd.DataFrame(lines)
     corrected = holm(differences["p"])
     low, high = interval(column[CONSTANT])
-    constant = {"test_score": measured[CONSTANT].mean(), "test_low": low, "test_high": high}
+    constant = {"test_score": measured[CONSTANT].score(), "test_low": low, "test_high": high}
     return table, differences.assign(p_holm=corrected, real=corrected < 1 - LEVEL), constant

@@ -72,8 +72,10 @@ class _Budgets(click.ParamType):
 )
 @click.option(
     "--metric",
-    help="accuracy, balanced_accuracy; neg_mean_squared_error, neg_mean_absolute_error; ndcg@k, "
-    "ndcg_letor@k, average_precision@k, precision@k.",
+    help="accuracy, balanced_accuracy, roc_auc, average_precision, f1, neg_log_loss; "
+    "neg_mean_squared_error, neg_root_mean_squared_error, neg_mean_absolute_error; ndcg@k, "
+    "ndcg_letor@k, average_precision@k, precision@k. Default: by the task; not accuracy where a "
+    "class has nine rows of ten.",
 )
 @click.option(
     "--split-cost",

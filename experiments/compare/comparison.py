@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from algorithms.selection.scoring import is_within
@@ -18,6 +17,7 @@ from experiments.compare import limited, show
 from experiments.compare.choosing import CONSTANT, choose, gaps, judge, unreached
 from experiments.compare.computing import Computing
 from experiments.compare.constant import always_alike
+from experiments.compare.likelihoods import gives
 from experiments.compare.metrics import Units
 from experiments.compare.outcome import Outcome, Search, Trained
 from experiments.compare.plan import Trial, plain
@@ -101,9 +101,7 @@ def compare(
         missed = too_small | unreached(trained.rows, asked_for)
         chosen, whole = _chosen(cells, trained, asked_for, computing)
     answer, valid_score, units = always_alike(load(str(prepared.path)))
-    measured = {
-        key: Units(*(np.array(row[name]) for name in Units._fields)) for key, row in whole.items()
-    }
+    measured = {key: Units.of_json(row) for key, row in whole.items()}
     table, differences, constant = judge(chosen, measured | {CONSTANT: units}, asked.seed)
     models = _write_models(out, search.budgets, table, whole)
     outcome = Outcome(
@@ -138,6 +136,8 @@ def _methods(prepared: Prepared, search: Search) -> tuple[list[Method], list[str
             left_out.append(f"{name}: its tags do not say that it supports missing values")
         elif prepared.facts.class_weighted and not takes_weights(kind):
             left_out.append(f"{name}: its fit takes no sample_weight, as weights of classes need")
+        elif not gives(kind, prepared.facts.asks):
+            left_out.append(f"{name}: it gives no {prepared.facts.asks}, which the metric asks for")
         else:
             methods.append(method_of(name))
     if not methods:
@@ -223,6 +223,7 @@ def _write_models(
             "path": path if row["model"] is not None else None,
             "module": row["module"],
             "class": row["class"],
+            "says": row["says"],
             "method": line.method,
         }
     return models

@@ -7,20 +7,22 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from experiments.compare.metrics import Units
+from experiments.compare.metrics import ANEW, Units
 
 LEVEL = 0.95
 RESAMPLES = 9999
 _MOST_BLOCKS = 4000
 _AT_A_TIME = 500  # resamples, so that their counts take little memory
+# Of scores that are no means: fewest resamples, weights in all, and weights at a time
+_FEWEST, _MOST_WEIGHTS, _MOST_AT_A_TIME = 999, 400_000_000, 4_000_000
 
 
-def resampled_means(models: Sequence[Units], seed: int) -> np.ndarray:
+def resampled_scores(models: Sequence[Units], seed: int) -> np.ndarray:
     """Resample units and compute the score anew, the same resamples for all models.
 
-    Strata that a resample lacks are not in its mean. Units of one cluster are drawn together. Of
-    more than 4,000 clusters random blocks of several are drawn: the means are as sure, for less
-    work.
+    Strata that a resample lacks are not in its mean; a resample without a score, since it has no
+    positives, is none. Units of one cluster are drawn together. Of more than 4,000 clusters random
+    blocks of several are drawn: the scores are as sure, for less work.
     """
     rng = np.random.default_rng([seed, 95])
     shared = models[0]
@@ -29,6 +31,23 @@ def resampled_means(models: Sequence[Units], seed: int) -> np.ndarray:
     if n_blocks > _MOST_BLOCKS:
         block = (rng.permutation(n_blocks) % _MOST_BLOCKS)[block]
         n_blocks = _MOST_BLOCKS
+    if shared.how == "mean":
+        score, n, at_a_time = _means(models, block, n_blocks), RESAMPLES, _AT_A_TIME
+    else:
+        score = _anew(models, block)
+        n = max(_FEWEST, min(RESAMPLES, _MOST_WEIGHTS // len(block)))
+        at_a_time = max(1, min(_AT_A_TIME, _MOST_AT_A_TIME // len(block)))
+    found = np.empty((n, len(models)))
+    for start in range(0, n, at_a_time):
+        size = min(at_a_time, n - start)
+        counts = rng.multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=size)
+        found[start : start + size] = score(counts)
+    return found[~np.isnan(found).any(axis=1)]
+
+
+def _means(models: Sequence[Units], block: np.ndarray, n_blocks: int):
+    """Give what computes means of resamples from sums over blocks."""
+    shared = models[0]
     shape = n_blocks, int(shared.stratum.max()) + 1
     cell = np.ravel_multi_index((block, shared.stratum), shape)
 
@@ -37,14 +56,26 @@ def resampled_means(models: Sequence[Units], seed: int) -> np.ndarray:
 
     weights = summed(shared.weight)
     sums = np.concatenate([summed(m.weight * m.value) for m in models], axis=1)
-    means = np.empty((RESAMPLES, len(models)))
-    for start in range(0, RESAMPLES, _AT_A_TIME):
-        n = min(_AT_A_TIME, RESAMPLES - start)
-        counts = rng.multinomial(n_blocks, np.full(n_blocks, 1 / n_blocks), size=n)
+
+    def means(counts: np.ndarray) -> np.ndarray:
+        by_model = (counts @ sums).reshape(len(counts), len(models), -1)
         with np.errstate(invalid="ignore"):  # 0 / 0 where a resample lacks a stratum
-            by_stratum = (counts @ sums).reshape(n, len(models), -1) / (counts @ weights)[:, None]
-        means[start : start + n] = np.nanmean(by_stratum, axis=2)
+            return np.nanmean(by_model / (counts @ weights)[:, None], axis=2)
+
     return means
+
+
+def _anew(models: Sequence[Units], block: np.ndarray):
+    """Give what computes scores of resamples from all of their units."""
+
+    def scores(counts: np.ndarray) -> np.ndarray:
+        found = []
+        for units in models:
+            weights = counts[:, block] * units.weight
+            found.append(ANEW[units.how](units.value, units.stratum == 1, weights))
+        return np.transpose(found)
+
+    return scores
 
 
 def interval(resamples: np.ndarray) -> tuple[float, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -138,7 +138,7 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
         prices,
         {part: len(parts[part]["y"]) for part in PARTS},
         "queries" if asked.query else "groups" if asked.groups else "rows",
-        Facts.of(problem),
+        replace(Facts.of(problem), asks=metrics.asks(metric)),
         loss,
         tuple(notes),
         bool(features.codes),
@@ -282,6 +282,11 @@ def _check_parts(parts: dict[str, dict], classes: list | None, task: str, metric
                 raise Refused(
                     f"No training row has the class {classes[absent[0]]!r}: with groups this can "
                     "happen; try another --seed, or leave the class out."
+                )
+            if len(absent) and metric in metrics.OF_TWO:
+                raise Refused(
+                    f"The {part} part has no row of the class {classes[absent[0]]!r}, without "
+                    f"which {metric} has no value: try another --seed."
                 )
         elif np.ptp(columns["y"]) == 0:
             raise Refused(f"The target has one value only in the {part} part: try another --seed.")

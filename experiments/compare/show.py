@@ -215,7 +215,7 @@ def loading(model: dict[str, Any], task: str) -> list[str]:
         ]
     return [
         *lines,
-        f"predictions = model.predict(table)  # {takes}",
+        f"predictions = model.{model['says']}(table)  # {takes}",
         "print(model.prediction_cost(table).mean())",
     ]
 

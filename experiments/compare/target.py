@@ -40,13 +40,25 @@ class Target:
     ) -> Target:
         """Give the target of a table."""
         task = _task(y, name, task, query)
-        metric = _metric(metric, task)
+        asked = None if metric is None else _metric(metric, task)
         if task != "classification":
+            metric = asked or metrics.DEFAULT[task]
             return cls(name, task, metric, _numbers(y, name, task, metric), None, [])
         values, classes = classes_of(y, name)
         _refuse_one_value(values, y, name)
         words = words_beside_numbers(y)
         notes = [f"{listed(words)} in column {name!r} is taken as a class"] if words else []
+        metric = asked or metrics.proposed(values)
+        if asked is None and metric != metrics.DEFAULT[task]:
+            notes.append(_not_accuracy(values, classes, metric))
+        if metric in metrics.OF_TWO:
+            if len(classes) > 2:
+                raise Refused(
+                    f"--metric {metric} is of two classes, and column {name!r} has {len(classes)}: "
+                    "take balanced_accuracy or neg_log_loss."
+                )
+            rarer = classes[metrics.rarer(values)]
+            notes.append(f"{metric} is of the class {rarer!r}, the rarer one")
         return cls(name, task, metric, values, classes, notes)
 
     def of_another_file(self, y: Column, file: str, own_file: str) -> np.ndarray:
@@ -93,8 +105,18 @@ def _many(values: np.ndarray) -> bool:
     return bool(np.any(values != np.rint(values))) or len(np.unique(values)) > _MOST_CLASSES
 
 
-def _metric(asked: str | None, task: str) -> str:
-    metric = asked or metrics.DEFAULT[task]
+def _not_accuracy(values: np.ndarray, classes: list, metric: str) -> str:
+    counts = np.bincount(values)
+    share = counts.max() / counts.sum()
+    return (
+        f"{share:.1%} of the rows are {classes[int(np.argmax(counts))]!r}: who always says so has "
+        f"an accuracy of {share:.4f}, which is no metric here; {metric} is, by which models are "
+        "chosen and judged (--metric accuracy if you want that all the same)"
+    )
+
+
+def _metric(asked: str, task: str) -> str:
+    metric = metrics.called(asked)
     if not metrics.known(task, metric):
         raise Refused(
             f"--metric of {task} must be {' or '.join(metrics.CHOICES[task])}, not {metric!r}."

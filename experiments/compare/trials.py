@@ -9,17 +9,20 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+
 from algorithms.estimators.files import SavedModel
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.raw_tables import TableModel
 from algorithms.selection.scoring import is_within
 from experiments.cell import Cell, rounded
-from experiments.compare import limited
-from experiments.compare.metrics import mean_cost, units
+from experiments.compare import limited, metrics
+from experiments.compare.likelihoods import of_classes, says_by
+from experiments.compare.metrics import Units, mean_cost, units
 from experiments.compare.own_columns import raw_columns
 from experiments.compare.reasons import reason
 from experiments.evaluate import measured
-from experiments.methods.problem import Problem, with_validation
+from experiments.methods.problem import Part, Problem, with_validation
 from experiments.methods.table import method_of
 from experiments.methods.trained import Trained
 
@@ -53,11 +56,26 @@ def _measured(cell: Cell, problem: Problem) -> list[dict]:
 
     def follow(part: str) -> Iterator[tuple[float, float]]:
         rows = problem.parts[part]
-        for predicted, costs in trained.follow(rows):
-            yield units(problem.metric, rows, predicted).mean(), mean_cost(rows, costs)
+        for found, costs in _scored(trained, problem, rows):
+            yield found.score(), mean_cost(rows, costs)
 
     parameters = {"parameters": json.dumps(trained.parameters, ensure_ascii=False)}
     return [{"cut": cut, **row, **parameters} for cut, row in measured(trained.cuts, follow)]
+
+
+def _scored(trained: Trained, problem: Problem, part: Part) -> Iterator[tuple[Units, np.ndarray]]:
+    """Yield the units of a part, scored, and what its rows pay, at each cut."""
+    asked, positive = metrics.asks(problem.metric), metrics.positive(problem)
+    for cut, (answer, costs) in zip(trained.cuts, trained.follow(part), strict=True):
+        if asked != "answers":
+            X = problem.own.table(part.X) if _takes_text(trained) else part.X
+            answer = of_classes(trained.model(cut), X, asked, positive, part.y)
+        yield units(problem.metric, part, answer, positive), costs
+
+
+def _takes_text(trained: Trained) -> bool:
+    """Whether a model takes the table's own columns."""
+    return "categorical_features" in trained.parameters
 
 
 def run_chosen(cell: Cell, problem: Problem) -> list[dict]:
@@ -100,15 +118,15 @@ def _retrained(cell: Cell, problem: Problem) -> tuple[Trained | None, str | None
 
 def _whole(trained: Trained, problem: Problem) -> dict:
     test = problem.parts["test"]
-    ((predicted, costs),) = trained.follow(test)
-    score = units(problem.metric, test, predicted)
+    ((score, costs),) = _scored(trained, problem, test)
     model = trained.model(trained.cuts[0])
+    says = says_by(model, metrics.asks(problem.metric))
     if isinstance(model, SavedModel):
-        as_text = "categorical_features" in trained.parameters
-        model = TableModel(model, raw_columns(problem, as_text))
+        model = TableModel(model, raw_columns(problem, _takes_text(trained)))
     of_users = None if isinstance(model, TableModel) else type(model)
     return {
-        **{name: values.tolist() for name, values in score._asdict().items()},
+        **score.to_json(),
+        "says": says,
         "cut": trained.cuts[0],
         "test_cost": mean_cost(test, costs),
         "model": _file(model),

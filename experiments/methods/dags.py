@@ -29,7 +29,7 @@ def _trained(base, problem: Problem, draw: Mapping, options: dict[str, Any]) -> 
     return alone(model, named(problem, draw, {**options, **own}))
 
 
-@our_method(CLASSES, allow_nan=False, has_tradeoff=True)
+@our_method(CLASSES, allow_nan=False, has_tradeoff=True, gives="scores")
 def mddag(problem: Problem, draw: Mapping) -> Trained:
     """Skip and quit among boosted trees."""
     options = shape(problem, draw)
@@ -37,7 +37,7 @@ def mddag(problem: Problem, draw: Mapping) -> Trained:
     return _trained(GBRTClassifier(**options, n_threads=1), problem, draw, options)
 
 
-@our_method(CLASSES, allow_nan=False, has_tradeoff=True)
+@our_method(CLASSES, allow_nan=False, has_tradeoff=True, gives="scores")
 def mddag_stumps(problem: Problem, draw: Mapping) -> Trained:
     """Skip and quit among the stumps of AdaBoost.MH."""
     share = log_between(further(draw, 1)[0], *_OF_STUMPS)

@@ -29,7 +29,7 @@ def exits(model, parameters: Mapping, rule: str, every: int, thresholds) -> Trai
     )
 
 
-@our_method(RANKED, allow_nan=False, ranks_within_queries=True)
+@our_method(RANKED, allow_nan=False, ranks_within_queries=True, gives="scores")
 def early_exit(problem: Problem, draw: Mapping) -> Trained:
     """Train without prices, and let rows leave at thresholds."""
     model, options = fitted_gbrt(problem, draw), named(problem, draw, shape(problem, draw))

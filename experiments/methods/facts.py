@@ -31,6 +31,8 @@ class Facts:
     longest_query: int = 0
     whole_grades: bool = True  # Whether grades are 0, 1, …, 50
     class_weighted: bool = False
+    # What the metric asks of a model: "answers", "scores" or "likelihoods" of classes
+    asks: str = "answers"
 
     @classmethod
     def of(cls, problem: Problem) -> Facts:

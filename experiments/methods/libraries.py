@@ -95,7 +95,7 @@ def lightgbm_cegb(problem: Problem, draw: Mapping) -> Trained:
     return Rounds(_lightgbm(problem, draw, **given), named(problem, draw, parameters))
 
 
-@method(CLASSES, library="lightgbm", allow_nan=False, most_classes=2)
+@method(CLASSES, library="lightgbm", allow_nan=False, most_classes=2, gives="scores")
 def lightgbm_early_stop(problem: Problem, draw: Mapping) -> Trained:
     """Let rows leave as LightGBM's ``pred_early_stop`` does, for each margin of a list.
 

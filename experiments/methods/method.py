@@ -17,6 +17,7 @@ from experiments.methods.trained import Trained
 
 Train = Callable[[Problem, Mapping], Trained]
 ALL = ("classification", "regression", "ranking")
+_GIVEN = ("answers", "scores", "likelihoods")
 CLASSES, RANKED = ("classification",), ("classification", "ranking")
 
 
@@ -41,6 +42,8 @@ class Method:
     ranks_within_queries: bool = False  # Whether its models rank by ``ranking_score(X, query)``
     # Whether it takes the table's own columns, text as categories, where the draw says so
     takes_categories: bool = False
+    # The most that its models say of a row's classes: "answers", "scores" or "likelihoods"
+    gives: str = "likelihoods"
 
     @property
     def of_the_user(self) -> bool:
@@ -65,6 +68,8 @@ class Method:
             return "it knows no groups of features"
         if facts.some_missing and not self.allow_nan:
             return "it does not support missing values"
+        if _GIVEN.index(self.gives) < _GIVEN.index(facts.asks):
+            return f"it gives no {facts.asks}, which the metric asks for"
         if self.most_classes is not None and facts.n_classes > self.most_classes:
             return f"it tells {self.most_classes} classes apart, and there are {facts.n_classes}"
         return self.unfit(facts) if self.unfit else ""

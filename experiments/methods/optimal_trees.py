@@ -30,7 +30,14 @@ _MOST_CUTS = 12  # of a feature
 _SECONDS = 600.0  # its default; a trial has a limit of its own, which is shorter
 
 
-@method(CLASSES, library="pystreed", allow_nan=False, unfit=facts.optimal_tree, has_tradeoff=True)
+@method(
+    CLASSES,
+    library="pystreed",
+    allow_nan=False,
+    unfit=facts.optimal_tree,
+    has_tradeoff=True,
+    gives="answers",
+)
 def streed(problem: Problem, draw: Mapping) -> Trained:
     """Find the tree of least errors and price, with the λ of the draw."""
     from pystreed import STreeDCostSensitiveClassifier

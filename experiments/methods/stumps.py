@@ -51,7 +51,7 @@ class _Stumps(Trained):
         return self._model if whole else self._trained(int(cut))
 
 
-@our_method(CLASSES, allow_nan=False)
+@our_method(CLASSES, allow_nan=False, gives="scores")
 def adaboost_mh(problem: Problem, draw: Mapping) -> Trained:
     """Boost stumps that Laminating finds."""
     most = max(2.0, len(problem.names) / 2)

@@ -12,7 +12,9 @@ from experiments.methods.method import RANKED, our_method
 from experiments.methods.problem import Problem
 from experiments.methods.trained import Models, Trained
 
-cascade = partial(our_method, RANKED, allow_nan=False, most_classes=2, ranks_within_queries=True)
+cascade = partial(
+    our_method, RANKED, allow_nan=False, most_classes=2, ranks_within_queries=True, gives="scores"
+)
 """Make the function below it a method that is a cascade."""
 
 

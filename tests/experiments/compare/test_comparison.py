@@ -401,13 +401,13 @@ def test_intervals_and_corrections(monkeypatch):
     value, cluster = rng.normal(size=5000), np.arange(5000)
     units = Units(value, np.ones(5000), cluster, np.zeros(5000, dtype=np.int64))
     better = units._replace(value=value + 0.001)
-    means = intervals.resampled_means([units, better, units], 0)
+    means = intervals.resampled_scores([units, better, units], 0)
     assert means[:, 0].std() == pytest.approx(value.std() / np.sqrt(5000), rel=0.05)
     assert intervals.p_value(means[:, 1] - means[:, 0]) == pytest.approx(2 / 10_000)  # paired
     assert intervals.p_value(means[:, 2] - means[:, 0]) == 1.0
     # Ten copies of each row are no more sure than the row.
     copies = units._replace(value=np.repeat(value[:500], 10), cluster=np.repeat(np.arange(500), 10))
-    spread = intervals.resampled_means([copies], 0).std()
+    spread = intervals.resampled_scores([copies], 0).std()
     assert spread == pytest.approx(value[:500].std() / np.sqrt(500), rel=0.05)
 
 
@@ -428,7 +428,7 @@ def test_every_resample_has_the_score_of_its_own_rows(metric, score, weighted, m
     part = Part(pd.DataFrame(index=range(120)), y, None, cluster, weight if weighted else None)
     answers = [np.zeros(120), np.where(rng.random(120) < 0.2, 1, y)]
     scored = [units(metric, part, answer) for answer in answers]
-    means = intervals.resampled_means(scored, 7)
+    means = intervals.resampled_scores(scored, 7)
     drawn = np.random.default_rng([7, 95]).multinomial(60, np.full(60, 1 / 60), size=50)
     by_hand = []
     for counts in drawn:
@@ -439,7 +439,7 @@ def test_every_resample_has_the_score_of_its_own_rows(metric, score, weighted, m
     if metric == "balanced_accuracy":
         np.testing.assert_array_equal(means[:, 0], 0.5)  # who always says the same knows nothing
     of_all = {"sample_weight": part.weight}
-    assert [s.mean() for s in scored] == pytest.approx([score(y, a, **of_all) for a in answers])
+    assert [s.score() for s in scored] == pytest.approx([score(y, a, **of_all) for a in answers])
 
 
 # --- the command --------------------------------------------------------------------------------

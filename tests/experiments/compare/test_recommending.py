@@ -180,8 +180,8 @@ def test_constants(metric, y, what):
     problem = Problem(task, metric, parts, np.ones(1), None, None, 0.0, {})
     answer, valid, test = always_alike(problem)
     assert answer == what
-    assert valid == test.mean()
-    assert valid == units(metric, part, np.full(3, float(what.split()[1]))).mean()
+    assert valid == test.score()
+    assert valid == units(metric, part, np.full(3, float(what.split()[1]))).score()
 
 
 def test_a_ranking_is_held_against_random_order():
@@ -191,7 +191,7 @@ def test_a_ranking_is_held_against_random_order():
     problem = Problem("ranking", "precision@1", parts, np.ones(1), None, None, 0.0, {})
     answer, _, test = always_alike(problem)
     assert answer == "a random order of a query's rows"
-    assert test.mean() == pytest.approx(0.25, abs=0.05)
+    assert test.score() == pytest.approx(0.25, abs=0.05)
 
 
 def rows_of(costs, scores, method="cegb"):
