@@ -37,6 +37,7 @@ class Computing:
         self._prepared, self._store, self._workers = prepared, store, workers
         self._bar = tqdm(total=total, unit="cell", disable=None if progress else True)
         self._done, self._total, self._seconds = 0, total, seconds
+        self._spent: dict[str, list[float]] = {}  # Seconds of each cell computed, by method
 
     def __enter__(self) -> Computing:
         return self
@@ -74,12 +75,24 @@ class Computing:
             if isinstance(outcome, BaseException):  # the worker itself, not what it trained
                 outcome = [{"failed": reason(outcome)}], 0.0
             found[key], seconds = outcome
+            self._spent.setdefault(tasks[index].cell.algorithm, []).append(seconds)
             if found[key] and "failed" in found[key][0]:
                 log.error("failed: %s · %s", label, found[key][0]["failed"])
             else:
                 self._store.put(key, found[key], seconds)
                 log.info("[%d/%d] %s · %.2f s", self._done, self._total, label, seconds)
         return [found[key] for key in keys]
+
+    def announce(self, cells: Sequence[Cell], n_more: int) -> None:
+        """Say how long cells, and others of each method, will take, by what was computed so far."""
+        each = {slug: sum(spent) / len(spent) for slug, spent in self._spent.items()}
+        seconds = sum(each.get(cell.algorithm, 0.0) for cell in cells) + n_more * sum(each.values())
+        if seconds > 0:  # else they were finished before
+            log.info(
+                "about %.2g minutes to go with %d trainings at a time, by the first of each method",
+                seconds / self._workers.jobs / 60,
+                self._workers.jobs,
+            )
 
     def _limited(self, cell: Cell) -> Cell:
         """Give a trial its limit; what was chosen is trained again without one."""

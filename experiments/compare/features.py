@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +11,7 @@ import numpy as np
 
 from algorithms.raw_tables import RawColumn
 from experiments.compare import categories
+from experiments.compare.fields import Complaints
 from experiments.compare.own_columns import OwnColumns
 from experiments.compare.reading import Table
 from experiments.compare.row_numbers import left_out, numbering
@@ -66,13 +68,27 @@ def features_of(
         If a column is no feature that a method could take, or the price list does not fit.
     """
     columns, notes = left_out(table, [name for name in table if name not in special])
-    prices = read_prices(costs, columns)
+    complaints, prices = Complaints(), None
+    with complaints.heard():
+        prices = read_prices(costs, columns, [name for name in table if name not in columns])
     text = {n: table.columns[n].odd for n in columns if table.columns[n].numbers is None}
     table = with_texts(list(text)) if text else table
-    found = [categories.code_of(n, table.columns[n], odd, table.file) for n, odd in text.items()]
-    found = categories.within_groups(found, prices, columns)
+    found = []
+    for name, odd in text.items():
+        with complaints.heard():
+            found.append(categories.code_of(name, table.columns[name], odd, table.file))
+    of_no_use = [name for name in text if name not in [code.name for code in found]]
+    if len(of_no_use) > 1:
+        drop = " ".join(f"--drop {shlex.quote(name)}" for name in of_no_use)
+        complaints.said.append(f"What leaves {len(of_no_use)} of these columns out is {drop}.")
+    if prices is not None:
+        found = categories.within_groups(found, prices, columns)
     codes = {code.name: code for code in found}
-    X = feature_matrix(table, columns, codes)
+    usable = [name for name in columns if name not in of_no_use]
+    with complaints.heard():
+        if usable or not of_no_use:
+            X = feature_matrix(table, usable, codes)
+    complaints.refuse()
     names = categories.names_of(columns, codes, table.file)
     numbers = np.isin(names, [name for name in columns if name not in codes])
     notes += numbering(X[:, numbers], [name for name in columns if name not in codes])

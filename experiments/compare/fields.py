@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from numbers import Real
@@ -33,7 +34,32 @@ _LEADING_ZERO = re.compile(r"\n[+-]?0[0-9]")
 
 
 class Refused(ValueError):
-    """An input that cannot be compared on; one sentence that says what to do."""
+    """An input that cannot be compared on; each argument is a sentence that says what to do."""
+
+    def __str__(self) -> str:
+        if len(self.args) == 1:
+            return self.args[0]
+        return "\n".join([f"{len(self.args)} things are wrong.", *(f"- {s}" for s in self.args)])
+
+
+class Complaints:
+    """All that is wrong with an input, to be told at once."""
+
+    def __init__(self) -> None:
+        self.said: list[str] = []
+
+    @contextlib.contextmanager
+    def heard(self) -> Iterator[None]:
+        """Keep what is refused inside, and go on."""
+        try:
+            yield
+        except Refused as error:
+            self.said += error.args
+
+    def refuse(self) -> None:
+        """Refuse the input if anything was refused (Refused)."""
+        if self.said:
+            raise Refused(*self.said)
 
 
 @dataclass(frozen=True)

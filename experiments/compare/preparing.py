@@ -18,7 +18,7 @@ from algorithms.validation.prices import listed
 from experiments.compare import limits, metrics
 from experiments.compare.class_weights import class_weights, counted
 from experiments.compare.features import Features, features_of
-from experiments.compare.fields import Column, Refused, spelling
+from experiments.compare.fields import Column, Complaints, Refused, spelling
 from experiments.compare.labels import as_numbers
 from experiments.compare.problem import load, write
 from experiments.compare.reading import Table, read_table, shown
@@ -86,22 +86,9 @@ class Prepared:
 
 def prepare(asked: Asked, folder: Path) -> Prepared:
     """Read, check and split a table, and write it for the workers."""
-    limits.check_split_cost(asked.split_cost)
-    table = read_table(asked.table, _labels(asked))
-    absent = [name for name in asked.drop if table.named(name) is None]
-    if absent:
-        raise Refused(f"{table.file} has no column {listed(absent)}, which --drop names.")
-    columns = _columns(asked, table)
-    features = features_of(
-        table,
-        [table.named(name) for name in asked.special],
-        asked.costs,
-        lambda texts: read_table(asked.table, [*_labels(asked), *texts]),
-    )
+    columns, features, target, of_classes = _read(asked)
     names, prices = features.names, features.prices
-    target = Target.of(columns["y"], asked.target, asked.task, asked.query, asked.metric)
     task, metric, classes = target.task, target.metric, target.classes
-    of_classes = class_weights(asked.class_weight, task, classes)
     notes = [*target.notes, *features.notes]
     columns = _numbered({**columns, "X": features.X, "y": target.values})
     _check_queries(columns)
@@ -148,6 +135,34 @@ def prepare(asked: Asked, folder: Path) -> Prepared:
 # --- what is asked ------------------------------------------------------------------------------
 
 
+def _read(asked: Asked) -> tuple[dict[str, Any], Features, Target, Any]:
+    """Read table and price list; all that is wrong with them is said at once (Refused)."""
+    complaints, columns, target = Complaints(), None, None
+    with complaints.heard():
+        limits.check_split_cost(asked.split_cost)
+    table = read_table(asked.table, _labels(asked))
+    absent = [name for name in asked.drop if table.named(name) is None]
+    if absent:
+        complaints.said.append(f"{table.file} has no column {listed(absent)}, which --drop names.")
+    with complaints.heard():
+        columns = _columns(asked, table)
+    with complaints.heard():
+        features = features_of(
+            table,
+            [table.named(name) for name in asked.special],
+            asked.costs,
+            lambda texts: read_table(asked.table, [*_labels(asked), *texts]),
+        )
+    with complaints.heard():
+        if columns is not None:
+            target = Target.of(columns["y"], asked.target, asked.task, asked.query, asked.metric)
+    with complaints.heard():
+        if target is not None:
+            of_classes = class_weights(asked.class_weight, target.task, target.classes)
+    complaints.refuse()
+    return columns, features, target, of_classes
+
+
 def _labels(asked: Asked) -> list[str]:
     """Columns that options give a meaning."""
     named = [asked.target, asked.query, asked.groups, asked.weight]
@@ -156,19 +171,27 @@ def _labels(asked: Asked) -> list[str]:
 
 def _columns(asked: Asked, table: Table) -> dict[str, Any]:
     """Give the columns that options name."""
-    column = take(table, asked.weight, "--weight")
+    complaints, found = Complaints(), {}
+    with complaints.heard():
+        found["y"] = take(table, asked.target, "--target")
+    with complaints.heard():
+        found["query"] = _keys(take(table, asked.query, "--query"))
+    with complaints.heard():
+        found["cluster"] = _keys(take(table, asked.groups, "--groups"))
+    with complaints.heard():
+        found["weight"] = _weights(take(table, asked.weight, "--weight"), asked.weight)
+    complaints.refuse()
+    return found
+
+
+def _weights(column: Column | None, name: str | None) -> np.ndarray | None:
     weight = None if column is None else as_numbers(column)
     if column is not None:
         if weight is None or not np.all(np.isfinite(weight) & (weight > 0)):
             others = spelling(column.text) or "others"
-            raise Refused(f"Weights must be numbers above 0: column {asked.weight!r} has {others}.")
-        limits.check_weights(weight, asked.weight)
-    return {
-        "y": take(table, asked.target, "--target"),
-        "query": _keys(take(table, asked.query, "--query")),
-        "cluster": _keys(take(table, asked.groups, "--groups")),
-        "weight": weight,
-    }
+            raise Refused(f"Weights must be numbers above 0: column {name!r} has {others}.")
+        limits.check_weights(weight, name)
+    return weight
 
 
 def _keys(column: Column | None) -> np.ndarray | None:
@@ -213,10 +236,14 @@ def _test_rows(
     lacking = [name for name in wanted if table.named(name) is None]
     if lacking:
         raise Refused(f"{table.file} lacks the columns {listed(lacking)} of {shown(asked.table)}.")
-    columns = _columns(asked, table)
-    y = target.of_another_file(columns["y"], table.file, shown(asked.table))
-    rows = _numbered({**columns, "X": features.of_another_file(table), "y": y})
-    return rows, features.only_in(table)
+    complaints, columns = Complaints(), {}
+    with complaints.heard():
+        columns = _columns(asked, table)
+        columns["y"] = target.of_another_file(columns["y"], table.file, shown(asked.table))
+    with complaints.heard():
+        columns["X"] = features.of_another_file(table)
+    complaints.refuse()
+    return _numbered(columns), features.only_in(table)
 
 
 # --- the split ----------------------------------------------------------------------------------

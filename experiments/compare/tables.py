@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from algorithms.costs import LARGEST_PRICE
 from algorithms.raw_tables.fields import MISSING, key, number_of
 from algorithms.validation.prices import listed
 from experiments.compare import limits
-from experiments.compare.fields import Column, Refused, spelling
+from experiments.compare.fields import Column, Complaints, Refused, spelling
 from experiments.compare.reading import Table, read_table, shown
 
 __all__ = ["Prices", "Refused", "feature_matrix", "read_prices", "read_table", "shown", "take"]
@@ -75,9 +75,10 @@ def feature_matrix(table: Table, names: list[str], codes: Mapping[str, Any]) -> 
             f"Features must be numbers, and these columns of {file} are not, which are in the "
             f"other file: {listed(odd)} ({odd[0]!r} has {table.columns[odd[0]].odd})."
         )
+    complaints = Complaints()
     for name in names:
         if name not in codes and (pair := table.columns[name].alike):
-            raise Refused(
+            complaints.said.append(
                 f"Column {name!r} of {file} has whole numbers that are one in double precision "
                 f"({pair[0]} and {pair[1]}): subtract the smallest from all of them, let each "
                 "begin with a letter if they are codes, or leave the column out with --drop."
@@ -94,20 +95,23 @@ def feature_matrix(table: Table, names: list[str], codes: Mapping[str, Any]) -> 
     if infinite.any():
         those = [owner[m] for m in np.flatnonzero(infinite.any(axis=0))]
         n_rows = int(infinite.any(axis=1).sum())
-        raise Refused(
+        complaints.said.append(
             f"{file} has infinite values in {n_rows} rows, in the columns {listed(those)}: "
             "leave them empty (missing), or leave rows or columns out."
         )
-    limits.check_features(X, owner, file)
+    with complaints.heard():
+        limits.check_features(np.where(infinite, 0.0, X), owner, file)
+    complaints.refuse()
     return X
 
 
-def read_prices(path: Path | None, names: list[str]) -> Prices:
+def read_prices(path: Path | None, names: list[str], others: Sequence[str] = ()) -> Prices:
     """Read the price list and put it into the order of the features.
 
     Its columns are ``feature`` and ``cost``, and optionally ``group``. Features of one group are
     acquired together for one price. A line whose feature is the name of a group prices the group;
-    its features are then paid besides.
+    its features are then paid besides. Lines for `others`, columns that are no features, are not
+    used.
     """
     if path is None:
         return Prices(np.ones(len(names)), None, None, "1 for each feature (no price list given)")
@@ -127,10 +131,18 @@ def read_prices(path: Path | None, names: list[str]) -> Prices:
     if any(label is None for label in texts["feature"]):
         raise Refused(f"{file} has a line without the name of a feature: name it, or leave it out.")
     labels = [own_name.get(key(label), key(label)) for label in texts["feature"]]
-    group_of = _groups(texts.get("group"), labels, own_name, file)
+    used, unused = _used(labels, texts.get("group"), others)
+    labels = [labels[i] for i in used]
+    texts = {name: values[used] for name, values in texts.items()}
+    complaints, group_of = Complaints(), {}
+    with complaints.heard():
+        group_of = _groups(texts.get("group"), labels, own_name, file)
     priced = set(group_of.values()) - set(names)  # groups that may have a line of their own
-    _refuse_mismatch(labels, names, priced, file)
-    cost = _costs(texts["cost"], labels, file)
+    with complaints.heard():
+        _refuse_mismatch(labels, names, priced, file)
+    with complaints.heard():
+        cost = _costs(texts["cost"], labels, file)
+    complaints.refuse()
     feature_costs = np.array([cost[name] for name in names])
     groups = group_costs = None
     if group_of:
@@ -141,12 +153,29 @@ def read_prices(path: Path | None, names: list[str]) -> Prices:
             _refuse_unequal(groups, feature_costs, file)
     if not np.any(feature_costs > 0) and not any((group_costs or {}).values()):
         raise Refused(f"All costs of {file} are 0: there is nothing to save.")
-    return Prices(feature_costs, groups, group_costs, file, _notes(set(group_of.values()), file))
+    notes = _notes(set(group_of.values()), unused, file)
+    return Prices(feature_costs, groups, group_costs, file, notes)
 
 
-def _notes(groups: set[str], file: str) -> tuple[str, ...]:
+def _used(
+    labels: Sequence[str], groups: np.ndarray | None, others: Sequence[str]
+) -> tuple[list[int], list[str]]:
+    """Give the lines that are used, and the labels of those for columns that are no features."""
+    group_of = [""] * len(labels) if groups is None else [key(g or "") for g in groups]
+    known = {key(name) for name in others}
+    lines = range(len(labels))
+    left = {g for i, g in zip(lines, group_of, strict=True) if g and key(labels[i]) not in known}
+    idle = known | {g for g in group_of if g}
+    used = [i for i in lines if key(labels[i]) not in idle or key(labels[i]) in left]
+    return used, [labels[i] for i in lines if i not in used]
+
+
+def _notes(groups: set[str], unused: list[str], file: str) -> tuple[str, ...]:
     words = sorted(group for group in groups if group.lower() in MISSING)
-    return (f"{listed(words)} in {file} is taken as the name of a group",) if words else ()
+    notes = (f"{listed(words)} in {file} is taken as the name of a group",) if words else ()
+    if unused:
+        notes += (f"{file} has costs for {listed(unused)}, which are not used: no features",)
+    return notes
 
 
 def _groups(
@@ -182,8 +211,8 @@ def _refuse_mismatch(labels, names, groups: set[str], file: str) -> None:
     complaints = [f"{words} {listed(those)}" for those, words in problems if those]
     if complaints:
         raise Refused(
-            f"{file} has {' and '.join(complaints)}: give each feature one line (or leave a column "
-            "out with --drop)."
+            f"{file} has {' and '.join(complaints)}: give each feature one line"
+            f"{' (or leave a column out with --drop)' if problems[0][0] else ''}."
         )
 
 

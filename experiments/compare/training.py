@@ -67,8 +67,12 @@ def train(
     of_text = {"has_text": prepared.has_text}
     drawn = plan.drawn_cells(data, methods, search, seed, range_, **of_text)
     further = plan.further_cells(data, methods, search, seed, left, subsets, range_, **of_text)
-    results = computing.rows(run_trial, [*drawn, *further])
     cells = [*drawn, *further]
+    first = cells[: len(methods)]  # a draw of each method
+    results = computing.rows(run_trial, first)
+    others = n_cells(methods, search, len(budgets)) - len(cells) - len(choosing)
+    computing.announce(cells[len(first) :], max(0, others) // len(methods))
+    results += computing.rows(run_trial, cells[len(first) :])
     bisected, found = _bisect(data, methods, search, budgets, drawn, results, computing)
     cells += bisected
     return cells, _gathered(cells, [*results, *found], n)

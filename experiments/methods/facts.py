@@ -25,7 +25,7 @@ class Facts:
     some_missing: bool
     # weighted, class_weighted: Whether rows have weights of their own, and whether classes have
     weighted: bool
-    n_features: int
+    n_features: int  # Columns of the table
     n_prices: int  # Different prices of single features, those of their groups included
     n_grades: int = 0  # n_grades, longest_query: Of a ranking; else 0
     longest_query: int = 0
@@ -39,16 +39,18 @@ class Facts:
         """Look at a problem; classes, weights and queries are those of the training rows."""
         train, prices = problem.parts["train"], prices_of(problem)
         each = prices.shared[prices.unit] + prices.own
+        # Of the user's columns: those made of one column of text are a group that nobody gave.
+        own = problem.prices if problem.own is None else problem.own.prices
         known = {
             "task": problem.task,
             "n_classes": 0,
-            "has_groups": problem.feature_groups is not None,
+            "has_groups": own["feature_groups"] is not None,
             "some_missing": any(
                 bool(np.isnan(part.X.to_numpy()).any()) for part in problem.parts.values()
             ),
             "weighted": train.weight is not None,
             "class_weighted": problem.class_weight is not None,
-            "n_features": len(problem.names),
+            "n_features": len(own["feature_costs"]),
             "n_prices": len(np.unique(each)),
         }
         if problem.task == "classification":

@@ -64,6 +64,24 @@ def test_each_kind_becomes_what_the_rule_says(tmp_path):
     assert list(problem.own.codes) == ["colour", "blood", "ward"]
 
 
+def test_text_of_few_levels_removes_no_rival(tmp_path):
+    levels = {
+        f"x{k}": np.array(list("abcdefghijkl"))[np.arange(N) * (k + 1) % 11] for k in range(3)
+    }
+    with_text, problem = prepared(tmp_path, table(**levels))
+    numbers = table(**{name: np.arange(N) % 7 for name in levels}).drop(columns="colour")
+    without, _ = prepared(tmp_path, numbers)
+    assert len(problem.names) == 1 + 3 + 3 * 11  # STreeD takes thirty
+    for slug, method in METHODS.items():
+        assert method.why_not(with_text.facts) == method.why_not(without.facts), slug
+    together = "feature,cost,group\nage,5,visit\ncolour,5,visit\n"
+    of_visit, _ = prepared(tmp_path, table(), together)
+    assert METHODS["lightgbm_cegb"].why_not(of_visit.facts) in (
+        "it knows no groups of features",
+        "lightgbm is not installed (make setup-peers)",
+    )
+
+
 def test_a_column_is_one_purchase(tmp_path):
     costs = "feature,cost\nage,1\ncolour,5\n"
     _, problem = prepared(tmp_path, table(), costs)

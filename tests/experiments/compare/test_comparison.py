@@ -40,7 +40,7 @@ class InThisProcess:
     """Workers that are none, and count."""
 
     def __init__(self, jobs=1):
-        self.computed = []
+        self.jobs, self.computed = jobs, []
 
     def __enter__(self):
         return self

@@ -230,3 +230,58 @@ def test_parquet_without_pyarrow(tmp_path, monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(Refused, match="needs the package pyarrow"):
         read_table(path)
+
+
+# --- all that is wrong at once -----------------------------------------------------------------
+
+
+def faulty(folder, drop=()):
+    """A table and a price list with a fault of each kind."""
+    n = 60
+    frame = pd.DataFrame({
+        "y": np.arange(n) % 2,
+        "age": np.where(np.arange(n) % 9, "40", "inf"),
+        "notes": [f"note {k}" for k in range(n)],
+        "seen": [f"2026-01-{1 + k % 28:02d}" for k in range(n)],
+        "dose": np.where(np.arange(n) % 2, "1,5", "2,5"),
+        "weight": 0,
+        "fine": np.arange(n) % 7,
+    })  # fmt: skip
+    frame.to_csv(folder / "t.csv", index=False)
+    lines = ["age,1", "notes,2", "seen,x", "dose,3", "dose,4", "colour,5"]
+    (folder / "c.csv").write_text("\n".join(["feature,cost", *lines]))
+    return Asked(folder / "t.csv", "y", folder / "c.csv", weight="weight", drop=list(drop))
+
+
+def test_all_that_is_wrong_is_said_at_once(tmp_path):
+    with pytest.raises(Refused) as error:
+        prepare(faulty(tmp_path, ["absent"]), tmp_path)
+    said = str(error.value)
+    for words in (
+        "t.csv has no column 'absent', which --drop names",
+        "Weights must be numbers above 0: column 'weight'",
+        "no cost for the columns 'fine' and costs for what is no feature: 'colour' and more than",
+        "c.csv has others for 'seen'",
+        "Column 'notes' of t.csv has 60 different texts",
+        "Column 'seen' of t.csv has dates or times",
+        "Column 'dose' of t.csv has numbers with decimal commas",
+        "What leaves 3 of these columns out is --drop notes --drop seen --drop dose.",
+        "t.csv has infinite values in 7 rows, in the columns 'age'",
+    ):
+        assert words in said
+    assert said.startswith("9 things are wrong.\n- ")
+    assert len(error.value.args) == 9
+
+
+def test_a_price_of_a_column_that_is_dropped_is_not_used(tmp_path):
+    asked = faulty(tmp_path, ["notes", "seen", "dose", "age"])
+    lines = "feature,cost,group\nfine,1,\nnotes,2,visit\nvisit,9,\ny,3,\nage,4,\n"
+    asked.costs.write_text(lines)
+    table = read_table(asked.table)
+    prices = read_prices(asked.costs, ["fine"], [name for name in table if name != "fine"])
+    assert prices.feature_costs.tolist() == [1.0]
+    assert prices.feature_groups is prices.group_costs is None
+    (note,) = prices.notes
+    assert (
+        note == "c.csv has costs for 'notes', 'visit', 'y', 'age', which are not used: no features"
+    )
