@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import ctypes
 import email
 import json
 import os
@@ -17,6 +18,7 @@ import pandas as pd
 import pytest
 
 from algorithms.cegb import CEGBClassifier
+from algorithms.registry import load_model
 from experiments.compare import show
 from experiments.compare.comparison import Search, compare
 from experiments.compare.preparing import Asked
@@ -29,13 +31,16 @@ CEGB = {
 }  # fmt: skip
 
 # `-I` leaves out the working directory and every variable of the environment, this package too.
-USER = f"""
+BEGIN = """
 import gc, json, sys
 import numba
 gc.set_threshold(200_000, 20, 50)  # a compiler makes many objects and few of them are garbage
 compiled = numba.njit
 numba.njit = lambda parallel=False, **options: compiled(**options)  # loops in turn: a third less
 sys.path.insert(0, sys.argv[1])
+"""
+
+USER = f"""{BEGIN}
 import datasets
 assert datasets.MINE
 import numpy as np
@@ -156,14 +161,34 @@ def chosen_by_compare(folder, X, y):
     (folder / "chosen.json").write_text(json.dumps(chosen))
 
 
-@pytest.mark.slow
-def test_installed_beside_datasets_it_gives_the_suites_numbers(wheel, tmp_path):
-    site = tmp_path / "site"
+@pytest.fixture(scope="module")
+def site(wheel, tmp_path_factory):
+    """Where the wheel is installed, and a package of the user's that is called `datasets`."""
+    site = tmp_path_factory.mktemp("site")
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "-q", "install"]
     subprocess.run([*pip, "--no-deps", "--no-index", "--target", site, wheel], check=True)
     (site / "datasets").mkdir()
     (site / "datasets" / "__init__.py").write_text("MINE = True\n")
+    return site
 
+
+def run_by_user(program, site, folder):
+    """Run a program where the wheel alone is installed; return what it prints."""
+    # Compiled without optimising, which takes less time and must not change a bit.
+    quick = {"NUMBA_OPT": "1", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
+    user = subprocess.run(
+        [sys.executable, "-I", "-W", "ignore", "-c", program, site],
+        cwd=folder,
+        env=os.environ | quick,
+        capture_output=True,
+        text=True,
+    )
+    assert user.returncode == 0, user.stderr
+    return user.stdout
+
+
+@pytest.mark.slow
+def test_installed_beside_datasets_it_gives_the_suites_numbers(site, tmp_path):
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3))
     y = (X[:, 0] + X[:, 1] * X[:, 2] > 0).astype(int)
@@ -179,18 +204,83 @@ def test_installed_beside_datasets_it_gives_the_suites_numbers(wheel, tmp_path):
         threshold=model.trees_.threshold,
     )
     chosen_by_compare(tmp_path, X, y)
-    # Compiled without optimising, which takes less time and must not change a bit.
-    quick = {"NUMBA_OPT": "1", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
-    user = subprocess.run(
-        [sys.executable, "-I", "-W", "ignore", "-c", USER, site],
-        cwd=tmp_path,
-        env=os.environ | quick,
-        capture_output=True,
-        text=True,
-    )
-    assert user.returncode == 0, user.stderr
+    printed = run_by_user(USER, site, tmp_path)
     suite = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    assert user.stdout.split()[-2:] == [suite["version"], str(site / PACKAGE / "__init__.py")]
+    assert printed.split()[-2:] == [suite["version"], str(site / PACKAGE / "__init__.py")]
+
+
+# What README.txt of a comparison says, of rows as a service is sent them: text alone.
+SERVICE = f"""{BEGIN}
+import csv
+from {PACKAGE}.exporting import export_c
+from {PACKAGE}.registry import load_model
+model = load_model("out/models/budget-4.zip")
+rows = list(csv.DictReader(open("new.csv", newline="")))
+answers = [
+    (model.predict_proba({{name: [text] for name, text in row.items()}})[0, 1],
+     model.prediction_cost({{name: [text] for name, text in row.items()}})[0])
+    for row in rows
+]
+json.dump(answers, open("answers.json", "w"))
+open("model.c", "w").write(export_c(model))
+"""
+
+
+def rare_illness(seed, n):
+    """Rows of text, rare levels and missing values, about 4 % of them ill."""
+    rng = np.random.default_rng(seed)
+    ward = rng.choice(["north", "south", "east", "west", "annex"], n, p=[0.3, 0.3, 0.2, 0.19, 0.01])
+    age = np.where(rng.random(n) < 0.1, np.nan, rng.integers(20, 90, n))
+    table = pd.DataFrame({"age": age, "ward": ward, "smokes": rng.random(n) < 0.4})
+    table["code"] = rng.choice(["007", "7", "", "B"], n)
+    ill = (ward == "north") & (np.nan_to_num(age) > 75) & (rng.random(n) < 0.9)
+    return table.assign(ill=np.where(ill, "yes", "no"))
+
+
+@pytest.mark.slow
+def test_from_a_table_to_a_service(site, tmp_path):
+    """The command on raw columns, the model served of the wheel alone, and the same as C."""
+    rare_illness(0, 900).to_csv(tmp_path / "t.csv", index=False)
+    (tmp_path / "c.csv").write_text("feature,cost\nage,1\nward,3\nsmokes,1\ncode,2\nill,9\n")
+    command = [sys.executable, "-m", "experiments", "compare", tmp_path / "t.csv"]
+    options = ["--target", "ill", "--costs", tmp_path / "c.csv", "--budgets", "4", "--jobs", "1"]
+    small = ["--trials", "2", "--rounds", "8", "--only", "cegb", "--only", "gbrt", "--quiet"]
+    made = [*command, *options, *small, "--out", tmp_path / "out"]
+    ran = subprocess.run(made, cwd=ROOT, capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+    assert "which is no metric here; average_precision is" in ran.stdout
+    assert "c.csv has costs for 'ill', which are not used" in ran.stdout
+    assert "predictions = model.predict_proba(table)" in ran.stdout
+
+    new = rare_illness(1, 60).drop(columns="ill")[["code", "smokes", "ward", "age"]]
+    new.loc[::7, "ward"] = "attic"  # a level that nobody knew
+    new.to_csv(tmp_path / "new.csv", index=False)
+    model = load_model(tmp_path / "out" / "models" / "budget-4.zip")
+    run_by_user(SERVICE, site, tmp_path)
+    served, costs = np.transpose(json.loads((tmp_path / "answers.json").read_text()))
+    table = pd.read_csv(tmp_path / "new.csv", dtype={"code": str})
+    assert served.tolist() == model.predict_proba(table)[:, 1].tolist()
+    assert costs.tolist() == model.prediction_cost(table).tolist()
+    assert 0 < costs.mean() <= 4
+    assert np.ptp(served) > 0.05
+
+    subprocess.run(["cc", "-std=c99", "-O2", "-shared", "-fPIC", "model.c", "-o", "m.so", "-lm"],
+                   check=True, cwd=tmp_path)  # fmt: skip
+    c = ctypes.CDLL(tmp_path / "m.so")
+    row = np.ctypeslib.ndpointer(np.float64, flags="C")
+    c.model_predict.restype, c.model_predict.argtypes = ctypes.c_double, [row, row]
+    c.model_set_number.argtypes = [row, ctypes.c_int, ctypes.c_double]
+    c.model_set_text.argtypes = [row, ctypes.c_int, ctypes.c_char_p]
+    x, score = np.zeros(model.model.n_features_in_), np.zeros(1)
+    for i in range(len(table)):
+        for m, column in enumerate(model.columns):
+            value = table[column.name].iloc[i]
+            if column.kind == "number":
+                c.model_set_number(x, m, value)
+            else:
+                c.model_set_text(x, m, None if pd.isna(value) else value.encode())
+        assert c.model_predict(x, score) == costs[i]
+        assert 1 / (1 + np.exp(-score[0])) == pytest.approx(served[i], rel=1e-12)
 
 
 def test_its_readme_runs_and_names_what_there_is(tmp_path, monkeypatch, capsys):
