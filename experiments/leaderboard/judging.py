@@ -12,7 +12,7 @@ import pandas as pd
 from algorithms.selection.search import best_within
 from experiments.cell import Cell, rounded
 from experiments.compare.constant import always_alike
-from experiments.compare.intervals import interval, resampled_means
+from experiments.compare.intervals import interval, resampled_scores
 from experiments.compare.metrics import Units, units
 from experiments.leaderboard.fields import Field
 from experiments.leaderboard.trials import unpacked
@@ -83,9 +83,9 @@ def judge(
     of_constant = always_alike(problem)[2]
     models = list(measured)
     every = [of_constant, *(_units(problem, measured[model]["value"]) for model in models)]
-    means = resampled_means(every, 0)
+    means = resampled_scores(every, 0)
     known = {
-        model: (rounded(each.mean()), *map(rounded, interval(means[:, k])))
+        model: (rounded(each.score()), *map(rounded, interval(means[:, k])))
         for k, (model, each) in enumerate(zip([CONSTANT, *models], every, strict=True))
     }
     lines, said = [], []

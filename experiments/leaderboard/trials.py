@@ -49,7 +49,7 @@ def _measured(cell: Cell, problem: Problem) -> list[dict]:
         return [{"constant": "no tree has a split"}]
     valid, test = problem.parts["valid"], problem.parts["test"]
     chosen = [
-        (rounded(units(problem.metric, valid, answer).mean()), rounded(mean_cost(valid, costs)))
+        (rounded(units(problem.metric, valid, answer).score()), rounded(mean_cost(valid, costs)))
         for answer, costs in made.follow(valid)
     ]
     scores, costs = (np.array(values) for values in zip(*chosen, strict=True))
@@ -82,7 +82,7 @@ def _seen(problem: Problem, answer: np.ndarray, cost: np.ndarray) -> dict[str, A
     test = problem.parts["test"]
     score = units(problem.metric, test, answer)
     return {
-        "test_score": rounded(score.mean()),
+        "test_score": rounded(score.score()),
         "test_cost": rounded(mean_cost(test, cost)),
         "units": packed(value=score.value, cost=cost),
     }
