@@ -35,7 +35,7 @@ def resampled_scores(models: Sequence[Units], seed: int) -> np.ndarray:
         score, n, at_a_time = _means(models, block, n_blocks), RESAMPLES, _AT_A_TIME
     else:
         score = _anew(models, block)
-        n = max(_FEWEST, min(RESAMPLES, _MOST_WEIGHTS // len(block)))
+        n = min(RESAMPLES, max(_FEWEST, _MOST_WEIGHTS // len(block)))
         at_a_time = max(1, min(_AT_A_TIME, _MOST_AT_A_TIME // len(block)))
     found = np.empty((n, len(models)))
     for start in range(0, n, at_a_time):
