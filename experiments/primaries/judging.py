@@ -34,6 +34,7 @@ from experiments.primaries.verdicts import (
     UNDECIDABLE,
     UNDECIDED,
     WITHDRAWN,
+    contradict,
     is_denied,
     of_claim,
 )
@@ -71,8 +72,8 @@ class ReadAs(NamedTuple):
     found: Pooled | None
 
     def contradicts(self, judged: Judged) -> bool:
-        """Whether it is decided otherwise than the claim; what is undecided contradicts nothing."""
-        return self.verdict in DECIDED and self.verdict != judged.verdict
+        """Whether its verdict and the claim's cannot both hold."""
+        return contradict(self.verdict, judged.verdict)
 
 
 class Judged(NamedTuple):

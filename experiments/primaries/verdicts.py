@@ -32,6 +32,16 @@ SIGNS = dict(zip(VERDICTS, ("✓", "↗", "≈", "≤", "✗", "≶", "?", "∅"
 _BINARY_ERROR = 1e-9
 
 
+def contradict(one: str, other: str) -> bool:
+    """Whether two verdicts cannot both hold; an undecided one contradicts none.
+
+    *Not better* bounds the effect from above alone: what is no effect, or opposite, is that, too.
+    """
+    if one == other or not {one, other} <= {*DECIDED}:
+        return False
+    return NOT_BETTER not in (one, other) or bool({one, other} & {REPRODUCED, MIXED})
+
+
 def is_denied(paper_effect: float) -> bool:
     """Whether the paper's printed numbers contradict its sentence: their effect is not above 0.
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from experiments.primaries.confirming import rough
 from experiments.primaries.declared import Primary, Reading
 from experiments.primaries.judging import hopeless, outlook
-from experiments.primaries.verdicts import DECIDED, SIGNS, UNDECIDED
+from experiments.primaries.verdicts import DECIDED, SIGNS, UNDECIDED, contradict
 
 Left = Callable[[Primary, int], float]
 """The minutes that a claim with so many repetitions still needs."""
@@ -44,7 +44,7 @@ class Read(NamedTuple):
     seen: bool  # Whether it is exploratory
     verdict: str  # Empty before its repetitions are there
     found: Interval  # In the claim's unit
-    contradicts: bool  # Whether it is decided otherwise than the claim
+    contradicts: bool  # Whether its verdict and the claim's cannot both hold
     needs: str  # What it still needs; empty if it was run
 
     def in_words(self) -> str:
@@ -190,7 +190,7 @@ def _read(one: Primary, reading: Reading, rows: Sequence[Mapping], verdict: str)
     its = row.get("verdict", "")
     found = Interval(*(row.get(name, math.nan) for name in ("effect", "low", "high")))
     needs = "" if its else f"not run yet (decide {one.id} --readings)"
-    other = its in DECIDED and its != verdict
+    other = contradict(its, verdict)
     return Read(reading.name, reading.reason, reading.seen, its, found, other, needs)
 
 

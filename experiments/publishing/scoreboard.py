@@ -198,7 +198,8 @@ after rows had been seen and a verdict turns by it, it stays as it was published
 repetitions alone have judged it; what was published is in `published_claims.csv`. A **reading** is
 what another honest reader may have taken where a paper leaves it open; † marks those of which a
 result had been seen when they were declared. Claims with a verdict that no reading contradicts are
-called robust.
+called robust; *not better* bounds an effect from above alone, so that *no effect* and *opposite* do
+not contradict it.
 """
 
 

@@ -50,3 +50,20 @@ def test_equivalence_and_margins(low, high, same, loses_less):
 
 def test_each_verdict_has_a_sign_of_its_own():
     assert len(set(verdicts.SIGNS.values())) == len(verdicts.VERDICTS)
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "do"),
+    [
+        (verdicts.REPRODUCED, verdicts.NO_EFFECT, True),
+        (verdicts.REPRODUCED, verdicts.NOT_BETTER, True),
+        (verdicts.REPRODUCED, verdicts.REPRODUCED, False),
+        (verdicts.REPRODUCED, verdicts.UNDECIDED, False),
+        (verdicts.NO_EFFECT, verdicts.OPPOSITE, True),
+        (verdicts.NO_EFFECT, verdicts.NOT_BETTER, False),
+        (verdicts.OPPOSITE, verdicts.NOT_BETTER, False),
+        (verdicts.MIXED, verdicts.NOT_BETTER, True),
+    ],
+)
+def test_which_verdicts_contradict_each_other(one, other, do):
+    assert verdicts.contradict(one, other) == verdicts.contradict(other, one) == do
