@@ -32,7 +32,8 @@ def files() -> dict[str, list[Path]]:
             elif folder.name == "leaderboard":
                 found[f"leaderboard/{name}.csv"].append(path)
             else:
-                found[name if folder.name == "expected" else folder.name].append(path)
+                artefact = name if folder.name == "expected" else folder.name
+                found[artefact.partition("@")[0]].append(path)  # what is set of it stands behind
     return found
 
 
