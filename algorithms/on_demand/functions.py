@@ -244,7 +244,7 @@ def _by_label(asked: str, answer) -> dict:
     return {label: answer[label] for label in labels}
 
 
-def check_order(asked: str, rows, answer) -> None:
+def check_order(asked: str, rows: Any, answer: Any) -> None:
     """Refuse a pandas answer whose index says that rows were sorted or shuffled."""
     if not (hasattr(rows, "iloc") and hasattr(answer, "iloc")):
         return

@@ -19,7 +19,6 @@ from algorithms.raw_tables.columns import GONE
 
 if TYPE_CHECKING:
     from experiments.compare.tables import Prices
-    from experiments.methods.problem import Problem
 
 
 @dataclass(frozen=True)
@@ -79,11 +78,10 @@ class OwnColumns:
         })  # fmt: skip
 
 
-def raw_columns(problem: Problem, as_text: bool) -> list[RawColumn]:
+def raw_columns(names: Sequence[str], own: OwnColumns | None, as_text: bool) -> list[RawColumn]:
     """Give the columns of the user's table; `as_text` for a model that takes text itself."""
-    own = problem.own
     if own is None:
-        return [RawColumn(name) for name in problem.names]
+        return [RawColumn(name) for name in names]
     codes = own.codes
     if as_text:
         codes = {name: code._replace(kind="category") for name, code in codes.items()}

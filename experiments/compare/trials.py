@@ -122,7 +122,7 @@ def _whole(trained: Trained, problem: Problem) -> dict:
     model = trained.model(trained.cuts[0])
     says = says_by(model, metrics.asks(problem.metric))
     if isinstance(model, SavedModel):
-        model = TableModel(model, raw_columns(problem, _takes_text(trained)))
+        model = TableModel(model, raw_columns(problem.names, problem.own, _takes_text(trained)))
     of_users = None if isinstance(model, TableModel) else type(model)
     return {
         **score.to_json(),

@@ -278,7 +278,7 @@ def test_restricted_cegb_builds_the_same_trees(loss, groups):
     shared = DEEP | {"n_estimators": 3, "loss": loss, "feature_groups": groups}
     restricted = shared | GROWTH | {"model_feature_costs": costs, "second_order": False}
     bought = set()
-    for tradeoff in (0.0, 50.0, 500.0):
+    for tradeoff in (0.0, 0.5, 50.0, 500.0):
         ours = fit(miser, X, y, tradeoff=tradeoff, feature_costs=costs, **shared)
         theirs = fit(cegb, X, y, tradeoff=tradeoff, **restricted)
         assert_same_rounds(ours, theirs)

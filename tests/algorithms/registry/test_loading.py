@@ -36,7 +36,7 @@ def test_a_model_of_its_class(saved, tmp_path):
 
 def test_every_class_that_saves_is_found():
     """What learns from data, and what is around or read from elsewhere."""
-    names = {cls.__name__ for cls in ESTIMATORS} | {"EarlyExit", "MeteredForest"}
+    names = {cls.__name__ for cls in ESTIMATORS} | {"EarlyExit", "MeteredForest", "TableModel"}
     assert set(known_classes(SavedModel)) == names
 
 

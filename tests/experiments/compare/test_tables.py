@@ -211,7 +211,8 @@ def test_parquet(tmp_path):
     assert {label for part in parts.values() for label in part.y} == {"yes", "no"}
     frame.assign(a=["red", "blue"] * (n // 2)).to_parquet(path)
     coded = prepare(Asked(path, "y", groups="patient"), tmp_path)
-    assert raw_columns(load(str(coded.path)), False)[0] == ("a", ["blue", "red"], "two")
+    problem = load(str(coded.path))
+    assert raw_columns(problem.names, problem.own, False)[0] == ("a", ["blue", "red"], "two")
     path.write_bytes(path.read_bytes()[:-9])
     with pytest.raises(Refused, match=r"^table\.parquet is no Parquet file .*[^.]\.$"):
         read_table(path)

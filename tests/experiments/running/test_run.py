@@ -124,7 +124,7 @@ def test_kill_and_resume_gives_the_same_bytes(tmp_path, undisturbed):
     assert not (tmp_path / "runs" / "toy-figure2").exists()
     wait_until_gone(process.pid)
 
-    resumed = subprocess.run(**toy_command(tmp_path, 0.1, *arguments), timeout=60)
+    resumed = subprocess.run(**toy_command(tmp_path, 0.1, *arguments), timeout=300)
     assert resumed.returncode == 0, resumed.stderr
     assert f"{N_CELLS - n_kept} cells computed, {n_kept} from the store" in resumed.stdout
     assert run_files(tmp_path) == run_files(undisturbed)
@@ -136,7 +136,7 @@ def test_interrupt_stops_in_order(tmp_path):
     process = subprocess.Popen(**command)
     wait_for_cells(process, tmp_path, 2)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: driver and workers
-    out, err = process.communicate(timeout=30)
+    out, err = process.communicate(timeout=300)
     assert process.returncode == 130
     assert "Finished cells are kept" in err
     assert "Traceback" not in err + out
