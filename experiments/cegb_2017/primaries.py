@@ -72,20 +72,20 @@ def _lead(panels: dict[str, str], method: str) -> tuple[Part, ...]:
 _LEAVES = (31, 128)
 
 
-def _deep_and_miser(cell: Cell) -> bool:
-    """Whether a claim on deep CEGB compares a cell."""
-    return cell.algorithm in ("cegb", "greedy_miser") and _is_asked(cell)
+_COMPARED = ("cegb", "cegb_shallow", "greedy_miser")
 
 
 def _all_three(cell: Cell) -> bool:
-    return cell.algorithm in ("cegb", "cegb_shallow", "greedy_miser") and _is_asked(cell)
+    """Whether a claim compares a cell; panel b' of the same data is asked by none."""
+    return cell.algorithm in _COMPARED and cell.params["panel"] in (*_RANKING, *_CLASSES)
 
 
-def _is_asked(cell: Cell) -> bool:
-    return cell.params["panel"] in {**_RANKING, **_CLASSES}
+def _deep_and_miser(cell: Cell) -> bool:
+    """Whether a claim on deep CEGB compares a cell."""
+    return _all_three(cell) and cell.algorithm != "cegb_shallow"
 
 
-_GRADE_1 = tuple(f"{name}.relevant_from=1" for name in ("cegb", "cegb_shallow", "greedy_miser"))
+_GRADE_1 = tuple(f"{name}.relevant_from=1" for name in _COMPARED)
 
 
 def _grade(parts: tuple[Part, ...]) -> Reading:

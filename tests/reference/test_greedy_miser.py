@@ -216,7 +216,7 @@ REMAINDERS = {
 def test_the_budget_is_never_passed(loss, charging, prices):
     X, y = random_data(1, loss=loss)
     used = set()
-    for budget in (0.0, 0.4, 2.35, 4.4, 7.1, 14.0):
+    for budget in (0.0, 0.05, 0.4, 1.0, 2.35, 3.4, 4.4, 5.7, 7.1, 9.9, 14.0):
         bill = prices | {"tree_cost": 0.3}
         model = fit(miser, X, y, loss=loss, charging=charging, budget=budget, **bill, **SHORT)
         stages = list(forest_costs.staged_forest_cost(model, 5, **bill))
@@ -224,7 +224,7 @@ def test_the_budget_is_never_passed(loss, charging, prices):
         assert all(d.cumulative_cost <= budget for d in model.trace)
         assert stages == sorted(stages)
         used.add(len(model.trace))
-    assert len(used) > 3  # the budgets make a difference
+    assert len(used) > 4  # the budgets make a difference
 
 
 def test_an_infinite_budget_changes_nothing():
