@@ -70,8 +70,8 @@ _PARAMETERS = {
     "model": Parameter(
         "fitted model",
         "Boosted trees of this package, a :class:`algorithms.interop.MeteredForest`, or a "
-        "boosted forest of LightGBM, CatBoost or scikit-learn. To give the latter prices, read "
-        "them with :mod:`algorithms.interop`.",
+        "boosted forest of LightGBM, XGBoost, CatBoost or scikit-learn. To give the latter prices, "
+        "read them with :mod:`algorithms.interop`.",
     ),
     "threshold": Parameter(
         "float",

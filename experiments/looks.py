@@ -30,7 +30,7 @@ _RUSSET, _CLAY, _STEEL, _APRICOT = "#A34400", "#C87137", "#4A90D9", "#D98E32"
 _CRIMSON, _VIOLET = "#C2185B", "#7B4FA8"
 _FOREST, _LIME, _NAVY, _ICE = "#2D5D34", "#7FA61B", "#12306B", "#5FA3C7"
 _ROSE, _SAND, _ASH, _SLATE = "#D0417E", "#C29A4B", "#9E9E9E", "#49596B"
-_TURQUOISE = "#00A5A8"
+_TURQUOISE, _COPPER = "#00A5A8", "#B87333"
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ LOOKS = {
     "lightgbm": Look("LightGBM", _ORANGE, "P", (0, (1, 2))),
     "lightgbm_cegb": Look("LightGBM, its CEGB, per row", _DARK_ORANGE, "d", (0, (6, 2))),
     "lightgbm_lambdarank": Look("LightGBM, lambdarank", _CLAY, "X", (0, (3, 1, 1, 1))),
+    "xgboost": Look("XGBoost", _COPPER, "v", (0, (3, 2))),
     "catboost": Look("CatBoost", _DARK_PURPLE, "*", (0, (2, 1))),
     "catboost_per_object": Look(
         "CatBoost, Lossguide, penalties per object", _WINE, "<", (0, (4, 1, 1, 1))

@@ -32,7 +32,7 @@ from algorithms.exits import hard_cascade as walking
 from algorithms.exits.fitted_trees import fitted_trees_of
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier
-from algorithms.interop import from_catboost, from_lightgbm, from_scikit_learn
+from algorithms.interop import from_catboost, from_lightgbm, from_scikit_learn, from_xgboost
 from algorithms.kernels import decorators
 from algorithms.trees.binning import ALL_PRESENT
 from reference import cegb, early_exit, forest_costs, gbrt
@@ -373,7 +373,7 @@ def other_models(kind):
     ]
     if kind == "classifier":
         models = [(HistGradientBoostingClassifier(max_iter=12), from_scikit_learn)]
-    for library in ("lightgbm", "catboost"):
+    for library in ("lightgbm", "xgboost", "catboost"):
         try:
             module = __import__(library)
         except ImportError:
@@ -381,6 +381,9 @@ def other_models(kind):
         if library == "lightgbm":
             cls = module.LGBMClassifier if kind == "classifier" else module.LGBMRegressor
             models.append((cls(n_estimators=12, verbose=-1), from_lightgbm))
+        elif library == "xgboost":
+            if kind == "regressor":  # its classifier takes no classes but 0, 1, …
+                models.append((module.XGBRegressor(n_estimators=12, n_jobs=1), from_xgboost))
         else:
             cls = module.CatBoostClassifier if kind == "classifier" else module.CatBoostRegressor
             options = {"verbose": False, "allow_writing_files": False, "depth": 3}

@@ -27,7 +27,7 @@ from ..costs import GridPrices
 from ..estimators.fitting import ignore_constant_parts
 from ..estimators.threads import threads_elsewhere
 from ..gbrt import GBRTRegressor
-from ..interop import from_catboost, from_lightgbm, from_scikit_learn
+from ..interop import from_catboost, from_lightgbm, from_scikit_learn, from_xgboost
 from ..interop.forest import MeteredForest
 from ..interop.nodes import ClassLink, FlatTrees, InverseLink, Leaf, Split, Tree, flat_stumps
 from ..losses import Loss
@@ -117,13 +117,16 @@ def fitted_trees_of(model: object) -> FittedTrees:
         return _of_forest(from_lightgbm(model))
     if callable(getattr(model, "dump_model", None)):
         return _of_forest(from_lightgbm(model))
+    if callable(getattr(model, "get_booster", None)) or callable(getattr(model, "save_raw", None)):
+        return _of_forest(from_xgboost(model))
     if callable(getattr(model, "get_scale_and_bias", None)):
         return _of_forest(from_catboost(model))
     if hasattr(model, "_predictors") or hasattr(model, "_raw_predict_init"):
         return _of_forest(from_scikit_learn(model))
     raise ValueError(
         "model must be a fitted additive model: boosted trees or AdaBoostMH of this package, or a "
-        f"boosted forest of LightGBM, CatBoost or scikit-learn; got {type(model).__name__}."
+        "boosted forest of LightGBM, XGBoost, CatBoost or scikit-learn; got "
+        f"{type(model).__name__}."
     )
 
 

@@ -1,8 +1,9 @@
 """Fitted forests of other libraries under this package's one cost meter.
 
-:func:`from_lightgbm`, :func:`from_catboost` and :func:`from_scikit_learn` read the trees of a
-fitted model into a :class:`MeteredForest`, which predicts what the library predicts, by the same
-paths, and says what each row's paths cost. What cannot be followed exactly is refused.
+:func:`from_lightgbm`, :func:`from_catboost` and :func:`from_scikit_learn`, and `from_xgboost` in a
+file of its own, read the trees of a fitted model into a :class:`MeteredForest`, which predicts what
+the library predicts, by the same paths, and says what each row's paths cost. What cannot be
+followed exactly is refused.
 
     meter = from_lightgbm(booster, feature_costs=costs, split_cost=0.01)
     meter.prediction_cost(X).mean()

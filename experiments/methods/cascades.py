@@ -19,7 +19,7 @@ from algorithms.raykar_cascade import RaykarCascadeClassifier
 from experiments.methods import facts
 from experiments.methods.fitting import drawn_between, further, named, pick, shape
 from experiments.methods.problem import Problem
-from experiments.methods.subsets import prices_of
+from experiments.methods.subsets import price_alone
 from experiments.methods.trained import Trained
 from experiments.methods.two_classes import alone, cascade, fitted_to_two
 
@@ -67,9 +67,7 @@ def and_or_cascade(problem: Problem, draw: Mapping) -> Trained:
 
 def price_limits(problem: Problem, u: float) -> dict[str, list[float]]:
     """Give what features may cost at each stage: two stages to five, by quantiles of the prices."""
-    prices = prices_of(problem)
-    each = prices.shared[prices.unit] + prices.own
     n_stages = 2 + round(u * (_MOST_STAGES - 2))
     shares = np.linspace(0, 1, n_stages + 1)[1:]
-    limits = np.unique(np.quantile(each, shares, method="higher"))
+    limits = np.unique(np.quantile(price_alone(problem), shares, method="higher"))
     return {"price_limits": limits.tolist()}

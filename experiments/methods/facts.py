@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from experiments.methods.problem import Problem
-from experiments.methods.subsets import prices_of
+from experiments.methods.subsets import price_alone
 
 MOST_GRADES = 1_024  # each is a class of a forest
 MOST_OF_OPTIMAL = 30  # features of an optimal tree: its search grows with their square, and more
@@ -21,7 +21,6 @@ class Facts:
 
     task: str
     n_classes: int  # Of a classification; else 0
-    has_groups: bool
     some_missing: bool
     # weighted, class_weighted: Whether rows have weights of their own, and whether classes have
     weighted: bool
@@ -37,21 +36,19 @@ class Facts:
     @classmethod
     def of(cls, problem: Problem) -> Facts:
         """Look at a problem; classes, weights and queries are those of the training rows."""
-        train, prices = problem.parts["train"], prices_of(problem)
-        each = prices.shared[prices.unit] + prices.own
+        train = problem.parts["train"]
         # Of the user's columns: those made of one column of text are a group that nobody gave.
         own = problem.prices if problem.own is None else problem.own.prices
         known = {
             "task": problem.task,
             "n_classes": 0,
-            "has_groups": own["feature_groups"] is not None,
             "some_missing": any(
                 bool(np.isnan(part.X.to_numpy()).any()) for part in problem.parts.values()
             ),
             "weighted": train.weight is not None,
             "class_weighted": problem.class_weight is not None,
             "n_features": len(own["feature_costs"]),
-            "n_prices": len(np.unique(each)),
+            "n_prices": len(np.unique(price_alone(problem))),
         }
         if problem.task == "classification":
             return cls(**known | {"n_classes": len(np.unique(train.y))})

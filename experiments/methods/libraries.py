@@ -14,18 +14,24 @@ from typing import Any
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-from algorithms.interop import MeteredForest, from_catboost, from_lightgbm, from_scikit_learn
+from algorithms.interop import (
+    MeteredForest,
+    from_catboost,
+    from_lightgbm,
+    from_scikit_learn,
+    from_xgboost,
+)
 from experiments.methods import facts, penalties
 from experiments.methods.exits import exits
 from experiments.methods.fitting import features, named, pick, shape
 from experiments.methods.method import CLASSES, method
 from experiments.methods.problem import Problem
+from experiments.methods.subsets import price_alone
 from experiments.methods.trained import Rounds, Trained
 from experiments.methods.trees import one_of
 
 _MARGINS = np.geomspace(0.05, 20.0, 12)
 _EVERY = (1, 2, 5, 10, 20)
-_PRICED = {"knows_groups": False, "has_tradeoff": True}
 
 
 def _numbered(problem: Problem) -> np.ndarray:
@@ -87,10 +93,10 @@ def lightgbm(problem: Problem, draw: Mapping) -> Trained:
     return Rounds(_lightgbm(problem, draw), named(problem, draw, shape(problem, draw)))
 
 
-@method(library="lightgbm", **_PRICED)
+@method(library="lightgbm", has_tradeoff=True)
 def lightgbm_cegb(problem: Problem, draw: Mapping) -> Trained:
     """Penalise a feature for each row that first needs it ("lazy")."""
-    given = penalties.lightgbm_per_row(draw["tradeoff"], problem.feature_costs)
+    given = penalties.lightgbm_per_row(draw["tradeoff"], price_alone(problem))
     parameters = shape(problem, draw) | {"cegb_tradeoff": given["cegb_tradeoff"]}
     return Rounds(_lightgbm(problem, draw, **given), named(problem, draw, parameters))
 
@@ -131,6 +137,33 @@ def lightgbm_lambdarank(problem: Problem, draw: Mapping) -> Trained:
     return _metered(from_lightgbm(model, **problem.prices), problem, draw, parameters)
 
 
+# --- XGBoost --------------------------------------------------------------------------------------
+
+
+@method(library="xgboost")
+def xgboost(problem: Problem, draw: Mapping) -> Trained:
+    """Train XGBoost, whose leaves have a least hessian: a row counts 1, or ¼ at most of classes."""
+    import xgboost as library
+
+    options, classifies = shape(problem, draw), problem.task == "classification"
+    of_a_row = penalties.LARGEST_LOGISTIC_HESSIAN if classifies else 1.0
+    kind = one_of(problem.task, library.XGBClassifier, library.XGBRegressor)
+    model = kind(
+        n_estimators=options["n_estimators"],
+        learning_rate=options["learning_rate"],
+        grow_policy="lossguide",
+        max_depth=0,
+        max_leaves=options["max_leaves"],
+        min_child_weight=of_a_row * options["min_samples_leaf"],
+        tree_method="hist",
+        random_state=draw["seed"],
+        n_jobs=1,
+        verbosity=0,
+    )
+    model = _fitted(model, problem, draw)
+    return _metered(from_xgboost(model, **problem.prices), problem, draw, options)
+
+
 # --- CatBoost and scikit-learn --------------------------------------------------------------------
 
 
@@ -163,21 +196,21 @@ def catboost(problem: Problem, draw: Mapping) -> Trained:
     return _catboost(problem, draw)
 
 
-@method(library="catboost", **_PRICED)
+@method(library="catboost", has_tradeoff=True)
 def catboost_first_use(problem: Problem, draw: Mapping) -> Trained:
     """Penalise a feature once, when the model first uses it; λ is that of all rows together."""
     classifies = problem.task == "classification"
-    given = draw["tradeoff"], problem.feature_costs, len(problem.fit), classifies
+    given = draw["tradeoff"], price_alone(problem), len(problem.fit), classifies
     return _catboost(problem, draw, **penalties.catboost_at_first_use(*given))
 
 
-@method(library="catboost", **_PRICED)
+@method(library="catboost", has_tradeoff=True)
 def catboost_per_object(problem: Problem, draw: Mapping) -> Trained:
     """Penalise a feature for each row that first needs it; no oblivious trees, see penalties."""
     drawn = shape(problem, draw)
     given = penalties.catboost_per_object(
         draw["tradeoff"],
-        problem.feature_costs,
+        price_alone(problem),
         drawn["max_leaves"],
         drawn["min_samples_leaf"],
         problem.task == "classification",

@@ -29,7 +29,6 @@ class Method:
     train: Train
     tasks: tuple[str, ...] = ALL
     library: str | None = None  # Package that it needs
-    knows_groups: bool = True  # Whether it can train where features are acquired together
     allow_nan: bool = True
     most_classes: int | None = None
     # Why it cannot serve all the same; an empty text if it can
@@ -64,8 +63,6 @@ class Method:
             return f"not for {facts.task}"
         if not self.installed():
             return f"{self.library} is not installed (make setup-peers)"
-        if facts.has_groups and not self.knows_groups:
-            return "it knows no groups of features"
         if facts.some_missing and not self.allow_nan:
             return "it does not support missing values"
         if _GIVEN.index(self.gives) < _GIVEN.index(facts.asks):

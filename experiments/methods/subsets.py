@@ -37,6 +37,15 @@ def prices_of(problem: Problem) -> PriceList:
     return price_list(*named, len(problem.names))
 
 
+def price_alone(problem: Problem) -> np.ndarray:
+    """Give what each feature costs if it is bought alone, its group's price with it: (d,) float64.
+
+    What heeds prices and knows no groups is trained at these.
+    """
+    prices = prices_of(problem)
+    return prices.shared[prices.unit] + prices.own
+
+
 def price_of(prices: PriceList, columns: Sequence[int]) -> float:
     """Give what a row pays that asks for all of these features, in twelve digits.
 

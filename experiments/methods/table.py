@@ -45,6 +45,7 @@ METHODS = {
         libraries.lightgbm_cegb,
         libraries.lightgbm_early_stop,
         libraries.lightgbm_lambdarank,
+        libraries.xgboost,
         libraries.catboost,
         libraries.catboost_first_use,
         libraries.catboost_per_object,

@@ -74,12 +74,6 @@ def test_text_of_few_levels_removes_no_rival(tmp_path):
     assert len(problem.names) == 1 + 3 + 3 * 11  # STreeD takes thirty
     for slug, method in METHODS.items():
         assert method.why_not(with_text.facts) == method.why_not(without.facts), slug
-    together = "feature,cost,group\nage,5,visit\ncolour,5,visit\n"
-    of_visit, _ = prepared(tmp_path, table(), together)
-    assert METHODS["lightgbm_cegb"].why_not(of_visit.facts) in (
-        "it knows no groups of features",
-        "lightgbm is not installed (make setup-peers)",
-    )
 
 
 def test_a_column_is_one_purchase(tmp_path):

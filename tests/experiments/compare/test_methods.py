@@ -117,8 +117,8 @@ def test_reasons_in_a_few_words():
     assert METHODS["raykar_cascade"].why_not(alike) == why
     weighted = dataclasses.replace(two, weighted=True)
     assert METHODS["budget_prune"].why_not(weighted) == facts.no_weights(weighted) != ""
-    if METHODS["catboost_per_object"].installed():
-        assert METHODS["catboost_per_object"].why_not(grouped) == "it knows no groups of features"
+    for slug in ("catboost_per_object", "lightgbm_cegb"):  # at the price of feature and group
+        assert not METHODS[slug].installed() or METHODS[slug].why_not(grouped) == ""
     wide = dataclasses.replace(two, n_features=31)
     assert facts.optimal_tree(wide) == "its trees are optimal for at most 30 features"
     assert facts.optimal_tree(weighted) == "it takes no weights of rows"
