@@ -18,7 +18,7 @@ from experiments.primaries.confirming import Declared, every_artefact, minutes_l
 from experiments.primaries.judging import OTHER_DATA, as_row, judge
 from experiments.primaries.verdicts import SIGNS, UNDECIDED, VERDICTS
 from experiments.publishing import output
-from experiments.publishing.claim_lines import NOTHING, Line, line_of
+from experiments.publishing.claim_lines import NOTHING, Line, Read, line_of
 from experiments.publishing.findings import findings
 from experiments.registry import NAMES, PAPERS, short_name
 
@@ -36,6 +36,14 @@ class Board(NamedTuple):
         """Return the claims of each verdict that occurs, in the order of the verdicts."""
         found = {name: [one for one in self.lines if one.verdict == name] for name in VERDICTS}
         return {name: lines for name, lines in found.items() if lines}
+
+    def readings(self) -> dict[tuple[str, str], list[tuple[Line, Read]]]:
+        """Return the claims that each reading is of, by what it is called and why it is taken."""
+        found: dict[tuple[str, str], list[tuple[Line, Read]]] = {}
+        for line in self.lines:
+            for one in line.readings:
+                found.setdefault((one.name + "†" * one.seen, one.reason), []).append((line, one))
+        return found
 
     def summary(self, names: bool = False) -> str:
         """Return in one line how many primary claims became what, on request with their names."""
