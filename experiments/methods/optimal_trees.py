@@ -27,6 +27,7 @@ from experiments.methods.trained import Rounds, Trained
 
 _DEPTHS = (1, 2, 3, 4)  # its authors' own limit of what is feasible
 _MOST_CUTS = 12  # of a feature
+_MOST_WORK = 2e10  # rows by trees that it looks at: some seconds
 _SECONDS = 600.0  # its default; a trial has a limit of its own, which is shorter
 
 
@@ -48,10 +49,9 @@ def streed(problem: Problem, draw: Mapping) -> Trained:
         "max_depth": pick(_DEPTHS, u[1]),
         "min_leaf_node_size": round(log_between(u[2], 2, most_in_leaf(problem))),
     }
-    n_cuts = round(log_between(further(draw, 1)[0], 2, _MOST_CUTS))
+    X, most = features(problem, draw).to_numpy(), log_between(further(draw, 1)[0], 2, _MOST_CUTS)
+    n_cuts, cuts = affordable_cuts(X, numbers, round(most), options["max_depth"])
     parameters = options | {"n_thresholds": n_cuts, "tradeoff": draw["tradeoff"]}
-    X = features(problem, draw).to_numpy()
-    cuts = [cuts_of(column, numbers, n_cuts) for column in X.T]
     tested = [(m, float(cut)) for m, each in enumerate(cuts) for cut in each]
     root = None
     if tested:
@@ -64,6 +64,21 @@ def streed(problem: Problem, draw: Mapping) -> Trained:
         root = model.get_tree()
     forest = _metered(root, tested, classes, problem)
     return Rounds(forest, named(problem, draw, parameters))
+
+
+def affordable_cuts(
+    X: np.ndarray, classes: np.ndarray, most: int, depth: int
+) -> tuple[int, list[np.ndarray]]:
+    """Give how many cuts of each feature let a tree be found, `most` at most, and these.
+
+    The search grows with the cuts of all features to the power of the depth. The program's own
+    limit is one of time, by which a busy machine would have other trees than an idle one.
+    """
+    for n in range(most, 0, -1):
+        cuts = [cuts_of(column, classes, n) for column in X.T]
+        if len(X) * float(sum(map(len, cuts))) ** depth <= _MOST_WORK:
+            break
+    return n, cuts
 
 
 def cuts_of(column: np.ndarray, classes: np.ndarray, n: int) -> np.ndarray:

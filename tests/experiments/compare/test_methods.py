@@ -200,3 +200,13 @@ def test_cuts_are_where_answers_change():
     cuts = optimal_trees.cuts_of(column, np.array([0, 0, 0, 1, 1, 0]), 2)
     np.testing.assert_array_equal(cuts, [1.5, 3.5])
     assert len(optimal_trees.cuts_of(np.ones(6), np.arange(6) % 2, 3)) == 0
+
+
+def test_a_deep_optimal_tree_has_as_many_cuts_as_can_be_searched():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(400, 30)), rng.integers(0, 2, size=400)
+    for depth, n in ((2, 12), (3, 12), (4, 2)):
+        found, cuts = optimal_trees.affordable_cuts(X, y, 12, depth)
+        assert found == n
+        assert max(map(len, cuts)) == n
+    assert optimal_trees.affordable_cuts(X[:, :3], y, 12, 4)[0] == 12
