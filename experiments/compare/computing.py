@@ -5,7 +5,6 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from importlib import metadata
 
 from tqdm import tqdm
 
@@ -13,7 +12,7 @@ from experiments.cell import Cell, digest
 from experiments.compare.preparing import Prepared
 from experiments.compare.problem import load
 from experiments.compare.reasons import reason
-from experiments.methods.table import METHODS, method_of
+from experiments.methods.table import METHODS
 from experiments.running.closure import sources_hash
 from experiments.running.provenance import environment
 from experiments.running.store import Store
@@ -106,9 +105,7 @@ class Computing:
 
 def _key(run_cell: Callable, cell: Cell, prepared: Prepared, sources: str) -> str:
     """Hash of what determines a cell's rows; where the data stand is not of it."""
-    library = {}
-    if cell.algorithm in METHODS and (name := method_of(cell.algorithm).library) is not None:
-        library = {name: metadata.version(name)}
+    library = METHODS[cell.algorithm].its_version() if cell.algorithm in METHODS else {}
     params = {name: v for name, v in cell.params.items() if name not in ("trial", "kind")}
     return digest(
         [run_cell.__name__, cell.algorithm, params, prepared.checksum, sources, library,

@@ -7,9 +7,11 @@ may name the columns that the model is to use, and has a λ (``tradeoff``) for m
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from importlib import metadata
 
 from experiments.methods.facts import Facts
 from experiments.methods.problem import Problem
@@ -57,6 +59,12 @@ class Method:
         """Whether its library is there."""
         return self.library is None or importlib.util.find_spec(self.library) is not None
 
+    def its_version(self) -> dict[str, str]:
+        """Give its library's version by name, which results depend on; nothing without one."""
+        if self.library is None:
+            return {}
+        return {self.library: _version(self.library)}
+
     def why_not(self, facts: Facts) -> str:
         """Say in a few words why it cannot be trained on a problem; an empty text if it can."""
         if facts.task not in self.tasks:
@@ -70,6 +78,13 @@ class Method:
         if self.most_classes is not None and facts.n_classes > self.most_classes:
             return f"it tells {self.most_classes} classes apart, and there are {facts.n_classes}"
         return self.unfit(facts) if self.unfit else ""
+
+
+@functools.cache
+def _version(library: str) -> str:
+    """Version of the package that a library comes in, which may have another name."""
+    (package,) = set(metadata.packages_distributions()[library])
+    return metadata.version(package)
 
 
 def method(tasks: tuple[str, ...] = ALL, **facts) -> Callable[[Train], Method]:

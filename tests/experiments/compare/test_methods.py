@@ -125,6 +125,15 @@ def test_reasons_in_a_few_words():
     assert (two.n_prices, grouped.n_prices) == (3, 3)
 
 
+def test_versions_of_libraries():
+    """Also of one whose package has another name, as XGBoost's has."""
+    assert METHODS["cegb"].its_version() == {}
+    for slug in ("xgboost", "catboost", "lightgbm", "streed"):
+        if METHODS[slug].installed():
+            (version,) = METHODS[slug].its_version().values()
+            assert version[0].isdigit()
+
+
 def test_what_is_relevant_is_cut_nearest_to_halves():
     grades = np.array([0, 0, 0, 0, 1, 1, 2, 3])
     np.testing.assert_array_equal(two_classes.relevant(grades), grades >= 1)
