@@ -27,7 +27,13 @@ from ..estimators.fitting import (
 )
 from ..estimators.parameters import Parameter, check_whole_number
 from ..estimators.threads import threads_elsewhere, threads_of
-from ..estimators.validation import all_finite, keep_column_numbers, plain_rows, validate_data
+from ..estimators.validation import (
+    all_finite,
+    keep_column_numbers,
+    one_plain_row,
+    plain_rows,
+    validate_data,
+)
 from ..grid import RowWeights, row_weights
 from ..kernels.arrays import read_only
 from ..kernels.decorators import threads
@@ -35,7 +41,7 @@ from ..lambdarank import nothing_to_rank
 from ..losses import Loss
 from ..metrics import check_eval_metric, check_has_score, validation_score
 from ..trees.categorical_forest import builder_of, refuse_sets
-from ..trees.layouts import FastPredictor, Layouts, score_one_by_one
+from ..trees.layouts import FastPredictor, Layouts, score_one, score_one_by_one
 from ..trees.predictor import BitVectors, add_scores, staged_scores, walk_scores
 from ..trees.tiles import score_all
 from ..validation.sparse_rows import SparseColumns, SparseRows, dense_rows
@@ -337,10 +343,21 @@ class BoostedTrees(MeteredTrees, ReadsCategories, SavedForest, BaseEstimator):
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "trees_")
 
+    def _is_plain(self) -> bool:
+        """Whether rows without names or categories are what the model reads."""
+        known = self.__dict__  # sooner told than by hasattr, or by a method
+        return "trees_" in known and not ("feature_names_in_" in known or "_categories_" in known)
+
+    def _scores_of(self, X) -> np.ndarray:
+        """Raw scores of what is given; a plain row is looked at for a moment only."""
+        if self._is_plain() and (row := one_plain_row(X, self.n_features_in_)) is not None:
+            return score_one(self._layouts.row, row, len(self.initial_scores_))
+        return self._raw_scores(self._check_X(X))
+
     def _check_X(self, X) -> np.ndarray | SparseRows:
-        if "_categories_" in self.__dict__:  # sooner told than by a method
+        if "_categories_" in self.__dict__:
             return self._encoded(X)
-        if hasattr(self, "trees_") and not hasattr(self, "feature_names_in_"):
+        if self._is_plain():
             rows = plain_rows(X, self.n_features_in_)
             if rows is not None:
                 return rows

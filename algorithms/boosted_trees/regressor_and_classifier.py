@@ -52,7 +52,7 @@ class BoostedRegressor(ScoredInFull, RegressorMixin, BoostedTrees):
         -------
         ndarray of shape (n_samples,), float64
         """
-        return self._raw_scores(self._check_X(X))[:, 0]
+        return self._scores_of(X)[:, 0]
 
     def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Predict with the first 1, 2, … rounds; yields arrays of shape (n_samples,)."""
@@ -95,6 +95,8 @@ class BoostedClassifier(ScoredInFull, ClassifierMixin, BoostedTrees):
     def _labels(self, scores: np.ndarray) -> np.ndarray:
         if len(self.classes_) == 1:
             return np.repeat(self.classes_, len(scores))
+        if scores.size == 1:  # arrays on the way would take as long as the trees
+            return self.classes_[1:].copy() if scores.item() > 0 else self.classes_[:1].copy()
         return self.classes_[labels_of(scores)]
 
     def decision_function(self, X: ArrayLike) -> np.ndarray:
@@ -109,7 +111,7 @@ class BoostedClassifier(ScoredInFull, ClassifierMixin, BoostedTrees):
         ndarray of shape (n_samples,) or (n_samples, n_classes), float64
             Log-odds of the second class, or one score for each of three classes or more.
         """
-        return self._shape(self._raw_scores(self._check_X(X)))
+        return self._shape(self._scores_of(X))
 
     def staged_decision_function(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Raw scores with the first 1, 2, … rounds, shaped as by :meth:`decision_function`."""
@@ -127,7 +129,7 @@ class BoostedClassifier(ScoredInFull, ClassifierMixin, BoostedTrees):
         -------
         ndarray of shape (n_samples, n_classes), float64
         """
-        return self._probabilities(self._raw_scores(self._check_X(X)))
+        return self._probabilities(self._scores_of(X))
 
     def staged_predict_proba(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Class probabilities with the first 1, 2, … rounds."""
@@ -145,7 +147,7 @@ class BoostedClassifier(ScoredInFull, ClassifierMixin, BoostedTrees):
         -------
         ndarray of shape (n_samples,), of the dtype of `classes_`
         """
-        return self._labels(self._raw_scores(self._check_X(X)))
+        return self._labels(self._scores_of(X))
 
     def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Predict classes with the first 1, 2, … rounds."""

@@ -49,7 +49,17 @@ def plain_rows(X: ArrayLike, n_features: int) -> np.ndarray | None:
     if X.dtype not in (_FLOAT64, _FLOAT32):  # in this machine's byte order, that is
         return None
     rows = read_only(np.ascontiguousarray(X, dtype=np.float64))
-    return rows if all_finite(rows) else None
+    return rows if _finite_bits(rows) else None
+
+
+def one_plain_row(X: ArrayLike, n_features: int) -> np.ndarray | None:
+    """The one row, if the checks would plainly pass it as it is: not even a view is made."""
+    if type(X) is not np.ndarray or X.shape != (1, n_features) or X.dtype is not _FLOAT64:
+        return None
+    if not X.flags.carray:
+        return None
+    row = X[0]
+    return row if _finite_bits(row) else None
 
 
 def check_array(

@@ -8,5 +8,5 @@ import numpy as np
 def read_only(values: np.ndarray) -> np.ndarray:
     """View that cannot be written to, as columns of tables and mapped files cannot."""
     view = values.view()
-    view.flags.writeable = False
+    view.setflags(write=False)  # sooner done than by an object of flags
     return view

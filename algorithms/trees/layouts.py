@@ -281,16 +281,20 @@ def _of_table(n_columns: int):
     return only_score if n_columns == 1 else scores_of_row
 
 
+def score_one(program: tuple, x: np.ndarray, n_columns: int) -> np.ndarray:
+    """Scores (1, n_columns) of a row in one piece that can be written to."""
+    run, forest = program
+    out = np.empty((1, n_columns))
+    if run is only_score:
+        out[0, 0] = run(x, *forest)
+    else:
+        run(x, *forest, out[0])
+    return out
+
+
 def score_one_by_one(program: tuple, X: np.ndarray, n_columns: int) -> np.ndarray:
     """Scores of a few rows."""
-    run, forest = program
-    out = np.empty((len(X), n_columns))
-    for x, scores in zip(np.array(X), out, strict=True):
-        if run is only_score:
-            scores[0] = run(x, *forest)
-        else:
-            run(x, *forest, scores)
-    return out
+    return np.concatenate([score_one(program, x, n_columns) for x in np.array(X)])
 
 
 _FLOAT64 = np.dtype(np.float64)
