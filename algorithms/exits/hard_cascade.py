@@ -24,11 +24,11 @@ from ..kernels.loops import for_each
 from ..kernels.simd import LANES
 from ..trees.predictor import leaf_of
 from ..trees.tiles import (
-    TREES_AT_ONCE,
     TiledForest,
     fill_tiles,
     pack_tiles,
     score_tiles,
+    scratch_words,
     tiled_forest,
     weigh_tiles,
 )
@@ -147,8 +147,7 @@ class _Packed:
         self._rows = np.arange(len(X))
         self._settle(np.tile(stages.responses.initial_scores, (len(X), 1)))
         if (tiled := stages.tiled) is not None:
-            bits = tiled.lost.dtype
-            self._words = np.empty((self._n_threads, TREES_AT_ONCE * LANES), dtype=bits)
+            self._words = scratch_words(tiled, self._n_threads, self._n_threads)
             self._tiles, self._n_coded = self._room(), 0
 
     def _settle(self, scores: np.ndarray) -> None:

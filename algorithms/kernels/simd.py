@@ -205,37 +205,38 @@ def reachable_leaves(
     feature: object,
     code: object,
     lost: object,
-    begin: object,
-    end: object,
+    split: object,
+    tree: object,
     words: object,
     at: object,
 ) -> tuple:
     """Leaves of one tree that 16 rows can still reach, as ``words[at + l]`` of each lane l.
 
-    The splits are ``begin … end - 1``: in lanes where ``codes[feature[s] * 16 + l] > code[s]`` the
-    leaves ``lost[s]`` are cleared. `codes` and `code` are flat int16, `feature` int32, `lost` and
-    `words` uint16, uint32 or uint64 arrays. The words stay in registers until the tree is done;
-    written and read back at each split, as the compiler would have it, they take twice as long.
+    The leaves are looked at 16 at a time, one bit each. Of these the splits of part p are
+    ``split[tree, p] … split[tree, p + 1] - 1``: in lanes where
+    ``codes[feature[s] * 16 + l] > code[s]`` the leaves ``lost[s]`` are cleared. `codes` and `code`
+    are flat int16, `feature` int32, `lost` uint16, `words` uint16, uint32 or uint64 arrays, `split`
+    is int64. The parts stay in registers until the tree is done; written and read back at each
+    split, as the compiler would have it, they take twice as long. Few splits clear leaves of two
+    parts, and 16 numbers of 16 bits are one register where those of 64 are four.
     """
     bits = words.dtype
-    index = types.int64
-    signature = types.void(codes, feature, code, lost, index, index, words, index)
+    index, n_parts = types.int64, bits.bitwidth // 16
+    signature = types.void(codes, feature, code, lost, split, index, words, index)
 
     def codegen(context, builder, signature, arguments):
-        numbers, features, thresholds, masks = (
+        numbers, features, thresholds, masks, bounds = (
             context.make_array(kind)(context, builder, argument).data
-            for kind, argument in zip(signature.args[:4], arguments[:4], strict=True)
+            for kind, argument in zip(signature.args[:5], arguments[:5], strict=True)
         )
         element = ir.IntType(bits.bitwidth)
-        vector = ir.VectorType(element, LANES)
+        vector, whole = ir.VectorType(_I16, LANES), ir.VectorType(element, LANES)
         nothing = ir.Constant(vector, [0] * LANES)
-        cleared = cgutils.alloca_once(builder, vector)
-        builder.store(nothing, cleared)
-        begin, end = arguments[4:6]
-        with cgutils.for_range_slice(builder, begin, end, _I64(1)) as (split, _):
+
+        def add_where_above(split, cleared):
             tested = builder.sext(builder.load(builder.gep(features, [split])), _I64)
             place = builder.gep(numbers, [builder.mul(tested, _I64(LANES))])
-            place = builder.bitcast(place, ir.VectorType(_I16, LANES).as_pointer())
+            place = builder.bitcast(place, vector.as_pointer())
             threshold = builder.load(builder.gep(thresholds, [split]))
             above = builder.icmp_signed(
                 ">", load(builder, place, 2), _splat(builder, threshold, LANES)
@@ -243,8 +244,21 @@ def reachable_leaves(
             mask = _splat(builder, builder.load(builder.gep(masks, [split])), LANES)
             more = builder.select(above, mask, nothing)
             builder.store(builder.or_(builder.load(cleared), more), cleared)
+
+        first = builder.gep(bounds, [builder.mul(arguments[5], _I64(n_parts + 1))])
+        left = ir.Constant(whole, [0] * LANES)
+        for part in range(n_parts):
+            cleared = cgutils.alloca_once(builder, vector)
+            builder.store(nothing, cleared)
+            begin, end = (builder.load(builder.gep(first, [_I64(k)])) for k in (part, part + 1))
+            with cgutils.for_range_slice(builder, begin, end, _I64(1)) as (split, _):
+                add_where_above(split, cleared)
+            kept = builder.not_(builder.load(cleared))
+            if n_parts > 1:
+                shift = ir.Constant(whole, [16 * part] * LANES)
+                kept = builder.shl(builder.zext(kept, whole), shift)
+            left = builder.or_(left, kept)
         to = vector_at(context, builder, signature.args[6], *arguments[6:8], element, LANES)
-        left = builder.not_(builder.load(cleared))
         builder.store(left, to).align = bits.bitwidth // 8
         return context.get_dummy_value()
 

@@ -29,6 +29,8 @@ from .predictor import numbered_leaves
 
 TREES_AT_ONCE = 64  # their words, 16 rows each, stay in the first-level cache
 _CODE_BITS, _LOWEST_CODE = 16, -(2**15)
+_PART = 16  # leaves that are looked at together
+_WORDS = {1: np.uint16, 2: np.uint32, 4: np.uint64}  # by the parts of the largest tree
 
 
 class TiledForest(NamedTuple):
@@ -45,12 +47,14 @@ class TiledForest(NamedTuple):
     edge: np.ndarray
     edge_start: np.ndarray  # (n_tested + 1,) int64: first threshold of each
     n_steps: np.ndarray  # (n_tested,) int64: k of each: the steps of a bisection
-    split: np.ndarray  # (n_trees + 1,) int64: first split of each tree
+    # (n_trees, n_parts + 1) int64: first split of each part of a tree's leaves, 16 from left to
+    # right, and where the last one's end; a split that takes leaves of two parts is there twice
+    split: np.ndarray
     feature: np.ndarray  # (n_splits,) int32: place in `tested`
     code: np.ndarray  # (n_splits,) int16: A row goes right if its code is larger
-    # (n_splits,) uint16, uint32 or uint64: leaves out of reach for a row that goes right; as wide
-    # as the largest tree needs
-    lost: np.ndarray
+    lost: (
+        np.ndarray
+    )  # (n_splits,) uint16: leaves of the part out of reach for a row that goes right
     leaf: np.ndarray  # (n_trees + 1,) int64: first leaf of each tree
     # (n_leaves,) float64: contribution of each leaf, learning rate included; leaves from left to
     # right
@@ -65,7 +69,7 @@ def tiled_forest(
     most = np.max(n_leaves, initial=0)
     if not 0 < most <= 64 or isinstance(forest, CategoricalForest):
         return None
-    bits = next(b for b in (np.uint16, np.uint32, np.uint64) if most <= np.iinfo(b).bits)
+    n_parts = next(n for n in _WORDS if most <= _PART * n)
     splits = np.flatnonzero(forest.feature >= 0)
     tested, first_split, feature = np.unique(
         forest.feature[splits], return_index=True, return_inverse=True
@@ -94,6 +98,10 @@ def tiled_forest(
     lost = forest.left[splits]  # going right loses the leaves of the left child
     size = (last_leaf - first_leaf)[lost].astype(np.uint64)
     run = np.uint64(2**64 - 1) >> (np.uint64(64) - size)
+    in_tree = np.searchsorted(forest.tree, splits, side="right") - 1
+    which, lost, first_of_part = _by_part(
+        run << first_leaf[lost].astype(np.uint64), in_tree, forest.n_trees, n_parts
+    )
     leaves = np.flatnonzero(forest.feature < 0)
     tree_of_leaf = np.searchsorted(forest.tree, leaves, side="right")
     leaves = leaves[np.lexsort((first_leaf[leaves], tree_of_leaf))]
@@ -103,13 +111,27 @@ def tiled_forest(
         edge=edge,
         edge_start=edge_start,
         n_steps=n_steps,
-        split=np.searchsorted(splits, forest.tree).astype(np.int64),
-        feature=feature.astype(np.int32),
-        code=(code + _LOWEST_CODE).astype(np.int16),
-        lost=(run << first_leaf[lost].astype(np.uint64)).astype(bits),
+        split=first_of_part,
+        feature=feature[which].astype(np.int32),
+        code=(code[which] + _LOWEST_CODE).astype(np.int16),
+        lost=lost,
         leaf=np.cumsum([0, *n_leaves], dtype=np.int64),
         value=contributions[leaves],
     )
+
+
+def _by_part(
+    lost: np.ndarray, tree: np.ndarray, n_trees: int, n_parts: int
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Splits once for each part that they take leaves of, these leaves, and each part's first."""
+    of_part = lost[:, None] >> np.arange(0, _PART * n_parts, _PART, dtype=np.uint64)
+    of_part = of_part.astype(np.uint16)  # the lowest 16
+    which, part = np.nonzero(of_part)
+    place = tree[which] * n_parts + part
+    order = np.argsort(place, kind="stable")
+    first = np.searchsorted(place[order], np.arange(n_trees * n_parts + 1))
+    bounds = np.arange(n_trees)[:, None] * n_parts + np.arange(n_parts + 1)
+    return which[order], of_part[which, part][order], first[bounds]
 
 
 @kernel
@@ -190,8 +212,8 @@ def reach_leaves(
     """Leaves that the rows of a tile can reach in at most 64 trees; the lowest is theirs."""
     for t in range(begin, end):
         reachable_leaves(
-            codes, forest.feature, forest.code, forest.lost,
-            forest.split[t], forest.split[t + 1], words, (t - begin) * LANES,
+            codes, forest.feature, forest.code, forest.lost, forest.split, t,
+            words, (t - begin) * LANES,
         )  # fmt: skip
 
 
@@ -261,7 +283,8 @@ def _score_all(forest, X, rows, words, out):
 def scratch_words(forest: TiledForest, n_tiles: int, n_threads: int) -> np.ndarray:
     """Scratch space for the leaves of 64 trees, for as many parts as can work at once."""
     n_parts = max(1, min(n_threads, n_tiles))
-    return np.empty((n_parts, TREES_AT_ONCE * LANES), dtype=forest.lost.dtype)
+    word = _WORDS[forest.split.shape[1] - 1]
+    return np.empty((n_parts, TREES_AT_ONCE * LANES), dtype=word)
 
 
 def score_all(
@@ -314,10 +337,7 @@ def leaves_of_all(
 def _tile_values(forest, begin, end, codes, words, values):
     """Answers of trees ``begin … end - 1`` to the sixteen rows of a tile."""
     for t in range(begin, end):
-        reachable_leaves(
-            codes, forest.feature, forest.code, forest.lost,
-            forest.split[t], forest.split[t + 1], words, 0,
-        )  # fmt: skip
+        reachable_leaves(codes, forest.feature, forest.code, forest.lost, forest.split, t, words, 0)
         for lane in range(LANES):
             values[(t - begin) * LANES + lane] = _leaf_value(forest, t, words[lane])
 

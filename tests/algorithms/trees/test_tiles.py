@@ -9,10 +9,10 @@ from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.kernels.decorators import threads
 from algorithms.trees.predictor import walk_scores
 from algorithms.trees.tiles import (
-    TREES_AT_ONCE,
     fill_tiles,
     pack_tiles,
     score_tiles,
+    scratch_words,
     tiled_forest,
 )
 
@@ -36,7 +36,7 @@ def scores_in_tiles(forest, X, n_columns, stops):
     """Scores after the last of some numbers of trees."""
     tiles = tiles_of(forest, X)
     out = np.zeros((len(tiles) * 16, n_columns))
-    words = np.empty((2, TREES_AT_ONCE * 16), dtype=forest.lost.dtype)
+    words = scratch_words(forest, 2, 2)
     wanted = np.ones(len(tiles), dtype=bool)
     for first, last in zip([0, *stops], stops, strict=False):
         score_tiles(forest, first, last, tiles, wanted, words, out)
@@ -61,7 +61,7 @@ def test_scores_are_those_of_walking(max_leaves, bits, n_rows):
     model = GBRTRegressor(n_estimators=150, max_leaves=max_leaves, min_samples_leaf=1).fit(X, y)
     forest, contributions = model.trees_, model._contributions
     tiled = tiled_forest(forest, contributions)
-    assert tiled.lost.dtype.itemsize * 8 == bits
+    assert scratch_words(tiled, 1, 1).itemsize * 8 == bits
     Z = rows(rng, n_rows)
     expected = walked(forest, contributions, Z, 1)
     for stops in ([150], [1, 2, 66, 150], [*range(10, 151, 10)]):
