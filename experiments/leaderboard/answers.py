@@ -1,4 +1,4 @@
-"""The declared questions answered from scores: a test over data sets, and what it lets one say."""
+"""The declared questions answered from areas: an interval and a test over data sets, in words."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from experiments.compare.intervals import holm, interval
+from experiments.compare.intervals import holm
+from experiments.leaderboard.nested import LEVEL, Nested, nested
 from experiments.leaderboard.questions import QUESTIONS, Question
-from experiments.leaderboard.ratings import LEVEL
+from experiments.leaderboard.ratings import in_sets
 
 _RESAMPLES = 9999
 _MOST_EXACT = 16  # data sets, whose signs are all tried
@@ -21,32 +22,27 @@ class Answer(NamedTuple):
     """What data sets say to a question."""
 
     question: Question
-    # difference, low, high: Mean of the areas' differences over data sets, and its interval over
-    # resampled data sets
-    difference: float
-    low: float
-    high: float
+    difference: Nested  # Of the areas, over data sets
     # p, corrected: Of "the difference has either sign with equal chance"; and after Holm, over all
     # questions
     p: float
     corrected: float
-    # wins, losses, n_sets: Data sets on which the first has the larger area, or the smaller; all on
-    # which both were trained on a common price list
+    # wins, losses: Data sets on which the first has the larger area, or the smaller
     wins: int
     losses: int
-    n_sets: int
 
     @property
     def holds(self) -> bool:
         """Whether interval and corrected test both say that there is a difference."""
-        return self.corrected < 1 - LEVEL and (self.low > 0 or self.high < 0)
+        leaves_out_0 = self.difference.low > 0 or self.difference.high < 0
+        return bool(self.corrected < 1 - LEVEL and leaves_out_0)
 
 
-def differences(table: pd.DataFrame, first: str, second: str) -> np.ndarray:
-    """Give the differences of areas on each data set: means over common price lists, (n,)."""
-    keys = ["dataset", "prices"]
+def differences(table: pd.DataFrame, first: str, second: str) -> list[np.ndarray]:
+    """Give the differences of areas by data set, for each division the mean of common prices."""
+    keys = ["dataset", "prices", "division"]
     both = [table[table["method"] == name].set_index(keys)["area"] for name in (first, second)]
-    return (both[0] - both[1]).dropna().groupby("dataset").mean().to_numpy()
+    return in_sets((both[0] - both[1]).dropna().groupby(["dataset", "division"]).mean())
 
 
 def sign_flip(values: np.ndarray) -> float:
@@ -66,43 +62,62 @@ def answers(table: pd.DataFrame, questions: Sequence[Question] = QUESTIONS) -> l
     """Answer the questions whose methods met on two data sets at least."""
     found = []
     for question in questions:
-        values = differences(table, question.first, question.second)
-        if len(values) >= 2:
-            found.append((question, values))
-    alone = [sign_flip(values) for _, values in found]
+        by_set = differences(table, question.first, question.second)
+        if len(by_set) >= 2:
+            found.append((question, by_set))
+    means = [np.array([values.mean() for values in by_set]) for _, by_set in found]
+    alone = [sign_flip(values) for values in means]
     corrected = holm(alone) if found else []
-    given = []
-    for (question, values), *both in zip(found, alone, corrected, strict=True):
-        rng, n = np.random.default_rng(53), len(values)
-        means = values[rng.integers(n, size=(_RESAMPLES, n))].mean(axis=1)
-        counts = int(np.sum(values > 0)), int(np.sum(values < 0)), n
-        given.append(Answer(question, float(values.mean()), *interval(means), *both, *counts))
-    return given
+    return [
+        Answer(question, nested(by_set), *both, int(np.sum(of > 0)), int(np.sum(of < 0)))
+        for (question, by_set), of, *both in zip(found, means, alone, corrected, strict=True)
+    ]
 
 
 def sentence(answer: Answer, labels: Mapping[str, str]) -> str:
     """Say what an answer lets one say, and no more."""
-    if answer.holds and answer.difference < 0:
-        answer = _turned(answer)
-    first, second = (labels.get(n, n) for n in (answer.question.first, answer.question.second))
+    gap = answer.difference
+    better, worse = answer.question.first, answer.question.second
+    mean, low, high, wins, losses = gap.mean, gap.low, gap.high, answer.wins, answer.losses
+    if answer.holds and mean < 0:
+        better, worse = worse, better
+        mean, low, high, wins, losses = -mean, -high, -low, losses, wins
+    better, worse = labels.get(better, better), labels.get(worse, worse)
     numbers = (
-        f"difference of the mean areas {answer.difference:+.3f}, {answer.low:+.3f} to "
-        f"{answer.high:+.3f}; better on {answer.wins} of {answer.n_sets} data sets, worse on "
-        f"{answer.losses}; p = {answer.corrected:.2g} after Holm"
+        f"difference of the mean areas {mean:+.3f}, {low:+.3f} to {high:+.3f}; better on {wins} of "
+        f"{gap.n_sets} data sets, worse on {losses}; p = {answer.corrected:.2g} after Holm"
     )
     if not answer.holds:
-        return f"No difference between {first} and {second} is carried by these data ({numbers})."
-    return f"{first} is better than {second} ({numbers})."
+        return f"No difference between {better} and {worse} is carried by these data ({numbers})."
+    return f"{better} is better than {worse} ({numbers})."
 
 
-def _turned(answer: Answer) -> Answer:
-    """Give the answer to the question whether the second is better than the first."""
-    asked = answer.question
-    return answer._replace(
-        question=asked._replace(first=asked.second, second=asked.first),
-        difference=-answer.difference,
-        low=-answer.high,
-        high=-answer.low,
-        wins=answer.losses,
-        losses=answer.wins,
+class Lead(NamedTuple):
+    """Who has the largest mean area, and whether it is told apart from the others."""
+
+    first: str
+    not_told_apart: list[str]  # Whose difference to it has an interval with 0
+    difference: Nested | None  # To the next one; None if it is alone
+
+
+def lead(table: pd.DataFrame, ranked: Sequence[str]) -> Lead:
+    """Say whether the first of those ranked leads; `table` has an area of each on every field."""
+    first, *others = ranked
+    gaps = {other: nested(differences(table, first, other)) for other in others}
+    alike = [other for other, gap in gaps.items() if not gap.low > 0]
+    return Lead(first, alike, gaps[others[0]] if others else None)
+
+
+def said_of_lead(found: Lead, labels: Mapping[str, str]) -> str:
+    """Say it in words."""
+    first = labels.get(found.first, found.first)
+    if not found.not_told_apart:
+        return f"{first} leads: its mean area is larger than that of every other method."
+    alike = [labels.get(name, name) for name in found.not_told_apart]
+    others = alike[0] if len(alike) == 1 else f"{alike[0]} and {len(alike) - 1} others"
+    gap = found.difference
+    return (
+        f"Nobody leads significantly: the largest mean area is that of {first}, which is not told "
+        f"apart from {others} (difference to the next one {gap.mean:+.3f}, {gap.low:+.3f} to "
+        f"{gap.high:+.3f})."
     )

@@ -1,41 +1,31 @@
-"""The commands ``leaderboard run``, ``add``, ``report`` and ``export``."""
+"""The commands ``leaderboard edition``, ``publish``, ``add`` and ``report``."""
 
 from __future__ import annotations
 
 import json
 import logging
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 
 from experiments.command_options import UserPath
 from experiments.data_commands import DataProblem
-from experiments.leaderboard.fields import PRICES, SCALES
+from experiments.leaderboard.fields import FIELDS, SCALES
+from experiments.leaderboard.fields import fields as of_scale
 from experiments.running.provenance import default_jobs
+from experiments.running.store import Store
 from experiments.running.suite import Suite, shown
 from experiments.running.workers import Workers
 
 # What trains imports all methods, for which no other command should wait.
 
-_SCALE = click.option(
-    "--scale",
-    type=click.Choice(tuple(SCALES)),
-    default="laptop",
-    show_default=True,
-    help="; ".join(f"{name}: about {size.minutes:g} min on 2 cores" for name, size in
-                   SCALES.items()) + ".",
-)  # fmt: skip
-_DATASETS = click.option(
-    "--dataset", "datasets", multiple=True, type=click.Choice(tuple(PRICES)), help="Only these."
-)
 _JOBS = click.option(
     "--jobs", type=click.IntRange(min=1), help="Trials at a time; default: as many as cores."
 )
-_SCHEDULER = click.option("--scheduler", metavar="ADDRESS", help="A running Dask scheduler.")
 _OUT = click.option(
-    "--out",
-    type=UserPath(file_okay=False, path_type=Path),
-    help="Folder of the results; default: results/runs/leaderboard.",
+    "--out", type=UserPath(file_okay=False, path_type=Path), help="Folder of what is written."
 )
 _QUIET = click.option("--quiet", is_flag=True, help="No progress bar and no line per trial.")
 
@@ -45,45 +35,100 @@ def leaderboard_group() -> None:
     """Every method on every real data set, under one meter."""
 
 
-@leaderboard_group.command("run")
-@_SCALE
-@_DATASETS
-@click.option("--only", multiple=True, metavar="NAME", help="Only these methods, such as cegb.")
+@leaderboard_group.command("edition")
+@click.option("--scale", type=click.Choice(tuple(SCALES)), default="laptop", show_default=True)
+@click.option("--divisions", metavar="FIRST-LAST", help="Such as 1-3; default: all.")
+@click.option(
+    "--fields", metavar="NAME,…", help="Only these, in this order: heart@dollars,pima@uniform."
+)
+@click.option("--only", metavar="NAME,…", help="Only these methods: cegb,catboost.")
+@click.option("--variants", is_flag=True, help="Our own variants of CEGB instead of the methods.")
 @_JOBS
-@_SCHEDULER
-@_OUT
-@click.option("--publish", is_flag=True, help="Write results/leaderboard.")
-@click.option("--rows", is_flag=True, help="Write per_row, too; needs pyarrow.")
+@click.option("--scheduler", metavar="ADDRESS", help="A running Dask scheduler.")
+@click.option("--dry-run", is_flag=True, help="Only say what is lacking, and its minutes.")
 @_QUIET
 @click.pass_obj
-def run_command(suite: Suite, scale, datasets, only, jobs, scheduler, out, publish, rows, quiet):
-    """Train every method; finished trials are kept, and an interrupted run goes on."""
+def edition_command(
+    suite: Suite, scale, divisions, fields, only, variants, jobs, scheduler, dry_run, quiet
+):
+    """Train what the edition in results/leaderboard/trials lacks; each division is kept as it ends.
+
+    An interrupted run goes on, from this checkout or from any other of the same sources.
+    """
     from algorithms.registry.ahead import compile_all
-    from experiments.leaderboard import per_row
-    from experiments.leaderboard.results import played, write
+    from experiments.leaderboard import edition
+    from experiments.leaderboard.kept import FOLDER
+    from experiments.leaderboard.variants import VARIANTS
     from experiments.methods.table import METHODS
 
-    unknown = [name for name in only if name not in METHODS]
-    if unknown:
-        raise click.UsageError(f"--only must be of {', '.join(METHODS)}, not {unknown[0]!r}.")
+    methods = list(_chosen("--only", only, VARIANTS if variants else METHODS))
+    known = {field.name: field for field in of_scale(scale)}
+    played = list(_chosen("--fields", fields, known))
+    numbers = _numbers(divisions, SCALES[scale].divisions)
+    folder = suite.results / "leaderboard" / FOLDER
+    lacking = edition.pending(folder, played, numbers, methods)
+    jobs = jobs or default_jobs()
+    minutes = edition.minutes(folder, lacking, scale)
+    click.echo(
+        f"{len(lacking)} divisions of fields lack trials: about {minutes:.0f} minutes of one core, "
+        f"{minutes / jobs:.0f} with {jobs} trials at a time."
+    )
+    if dry_run or not lacking:
+        return
     _quieter(quiet)
     compile_all()  # what compiles while a trial runs would count as its time
-    runs = suite.results / "runs" / "leaderboard"
-    methods = [METHODS[name] for name in only or METHODS]
-    with (
-        Workers(jobs or default_jobs(), scheduler) as workers,
-        DataProblem.translated(suite.datasets),
-    ):
-        outcome = played(scale, datasets, methods, runs, workers, progress=not quiet)
-    folder = suite.results / "leaderboard" if publish else out or runs
-    written = write(folder, outcome)
-    if rows:
+    store = Store(suite.results / "runs" / "leaderboard" / "store")
+    with Workers(jobs, scheduler) as workers, DataProblem.translated(suite.datasets):
         try:
-            path = per_row.write(folder, outcome.judged, runs if publish else None)
-            written.append(path.name if path.parent == folder else shown(path))
-        except per_row.NoParquet as error:
+            edition.run(lacking, scale, folder, store, workers, progress=not quiet)
+        except edition.OtherSources as error:
             raise click.ClickException(str(error)) from None
-    click.echo(f"Written in {shown(folder)}: " + ", ".join(written))
+    click.echo(
+        f"Written in {shown(folder)}. To judge it: python -m experiments leaderboard publish"
+    )
+
+
+def _chosen(option: str, names: str | None, of: Mapping[str, Any]) -> Iterable[Any]:
+    for name in of if names is None else names.split(","):
+        if name not in of:
+            raise click.UsageError(f"{option} must be of {', '.join(of)}, not {name!r}.")
+        yield of[name]
+
+
+def _numbers(text: str | None, most: int) -> range:
+    """Read "2" or "1-3"."""
+    first, _, last = (text or f"1-{most}").partition("-")
+    if not (first.isdigit() and (last or first).isdigit()):
+        raise click.UsageError(f"--divisions must be like 1-{most}, not {text!r}.")
+    found = range(int(first), int(last or first) + 1)
+    if not found or found[0] < 1 or found[-1] > most:
+        raise click.UsageError(f"--divisions must be within 1-{most}, not {text!r}.")
+    return found
+
+
+@leaderboard_group.command("publish")
+@click.option("--divisions", type=click.IntRange(min=1), default=3, show_default=True,
+              help="Fewest of a field that is published.")  # fmt: skip
+@click.pass_obj
+def publish_command(suite: Suite, divisions) -> None:
+    """Judge the trials of the edition, and write its tables and page.
+
+    Says how sure the declared questions are answered, and how sure with all divisions.
+    """
+    import pandas as pd
+
+    from experiments.leaderboard import page, results
+
+    published = suite.results / "leaderboard"
+    try:
+        written = results.publish(published, FIELDS, divisions)
+    except results.TooFew as error:
+        raise click.UsageError(str(error)) from None
+    page.write(published, suite.results / "leaderboard.html")
+    areas = pd.read_csv(published / "areas.csv")
+    for line in results.said_of_width(areas, SCALES[_meta(published)["scale"]].divisions):
+        click.echo(line)
+    click.echo(f"Written in {shown(published)}: {', '.join(written)}; and leaderboard.html")
 
 
 @leaderboard_group.command("add")
@@ -98,7 +143,6 @@ def add_command(suite: Suite, name, jobs, out, quiet) -> None:
     It needs fit(X, y), predict(X) and prediction_cost(X), one number for each row; it is offered
     feature_costs, feature_groups, group_costs and random_state, and may have a search_space.
     """
-    from algorithms.registry.ahead import compile_all
     from experiments.leaderboard.adding import NotComparable, add
     from experiments.methods.users_class import imported
 
@@ -107,60 +151,30 @@ def add_command(suite: Suite, name, jobs, out, quiet) -> None:
     except ValueError as error:
         raise click.UsageError(str(error).replace("--method ", "")) from None
     published = suite.results / "leaderboard"
-    meta = _meta(published)
+    _meta(published)
     _quieter(quiet)
-    compile_all()
-    runs = suite.results / "runs" / "leaderboard"
+    store = Store(suite.results / "runs" / "leaderboard" / "store")
     folder = out or suite.results / "runs" / "leaderboard-added"
-    with Workers(jobs or default_jobs()) as workers, DataProblem.translated(suite.datasets):
+    jobs = jobs or default_jobs()
+    with Workers(jobs) as workers, DataProblem.translated(suite.datasets):
         try:
-            ranked = add(name, published, meta, folder, runs, workers, progress=not quiet)
+            added = add(name, published, folder, store, workers, say=click.echo, jobs=jobs)
         except NotComparable as error:
             raise click.ClickException(str(error)) from None
-    click.echo(ranked.to_string(index=False))
-    click.echo(f"Written: scores.csv and ranking.csv in {shown(folder)}")
+    click.echo(added)
+    click.echo(f"Written: scores.csv, areas.csv and ranking.csv in {shown(folder)}")
 
 
 @leaderboard_group.command("report")
-@click.option("--freeze", metavar="NAME", help="Keep what is published as an edition of this name.")
 @click.pass_obj
-def report_command(suite: Suite, freeze) -> None:
+def report_command(suite: Suite) -> None:
     """Write results/leaderboard.html from what is published."""
-    from experiments.leaderboard import editions, page
+    from experiments.leaderboard import page
 
     published = suite.results / "leaderboard"
     _meta(published)
-    if freeze is not None:
-        try:
-            click.echo(f"Kept: {shown(editions.freeze(published, freeze))}")
-        except editions.Taken as error:
-            raise click.UsageError(str(error)) from None
     page.write(published, suite.results / "leaderboard.html")
     click.echo(f"Written: {shown(suite.results / 'leaderboard.html')}")
-
-
-@leaderboard_group.command("export")
-@_OUT
-@click.pass_obj
-def export_command(suite: Suite, out) -> None:
-    """Write what is published of MiniBooNE as AFABench's tables for plots; needs pyarrow."""
-    from experiments.leaderboard import afabench, problems
-    from experiments.leaderboard.adding import NotComparable, check_field
-    from experiments.leaderboard.per_row import NoParquet
-
-    published = suite.results / "leaderboard"
-    meta = _meta(published)
-    name = "@".join(afabench.FIELD)
-    with DataProblem.translated(suite.datasets):
-        problem = problems.load(name, scale=meta["scale"])
-    runs = suite.results / "runs" / "leaderboard"
-    folder = out or runs
-    try:
-        check_field(name, problem.provenance["checksum"], meta)
-        path = afabench.write(published, runs, problem, folder / afabench.NAME)
-    except (NoParquet, NotComparable, afabench.NotExportable) as error:
-        raise click.ClickException(str(error)) from None
-    click.echo(f"Written: {shown(path)}")
 
 
 def _meta(published: Path) -> dict:
@@ -169,8 +183,7 @@ def _meta(published: Path) -> dict:
         return json.loads((published / "meta.json").read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise click.UsageError(
-            f"There is nothing in {shown(published)} yet: python -m experiments leaderboard run "
-            "--publish"
+            f"There is nothing in {shown(published)} yet: python -m experiments leaderboard edition"
         ) from None
 
 

@@ -8,14 +8,17 @@ import zlib
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from markupsafe import Markup
 from matplotlib.figure import Figure
 
 from datasets.sources.storage import write_atomically
 from experiments.leaderboard import answers, pictures, ratings
-from experiments.leaderboard.judging import CONSTANT
+from experiments.leaderboard.kept import CONSTANT
+from experiments.leaderboard.nested import nested
 from experiments.leaderboard.problems import METRICS
+from experiments.leaderboard.questions import ABLATION
 from experiments.looks import name_of
 from experiments.publishing.report.site import Linked, site
 from experiments.registry import NAMES, short_name
@@ -24,6 +27,7 @@ from experiments.style import house_style, picture_bytes
 UNITS = {
     "dollars": "dollars",
     "milliseconds": "ms",
+    "seconds": "CPU seconds",
     "published": "published relative cost",
     "table": "our relative cost, by kind of feature",
     "uniform": "features",
@@ -36,7 +40,7 @@ _NEAR = 0.99  # of the best score: "within 1 %"
 
 def read(folder: Path) -> dict[str, pd.DataFrame]:
     """Read what was published, by the names of the files without their endings."""
-    names = ("scores", "ranking", "skipped", "lost")
+    names = ("scores", "areas", "ranking", "skipped", "lost")
     return {name: pd.read_csv(folder / f"{name}.csv") for name in names}
 
 
@@ -68,7 +72,8 @@ def pairs(table: pd.DataFrame) -> pd.DataFrame:
         for other in methods:
             if one != other:
                 gaps = answers.differences(table, one, other)
-                counted.loc[one, other] = f"{int((gaps > 0).sum())}–{int((gaps < 0).sum())}"
+                means = np.array([gap.mean() for gap in gaps])
+                counted.loc[one, other] = f"{int((means > 0).sum())}–{int((means < 0).sum())}"
     return counted
 
 
@@ -78,7 +83,7 @@ def write(folder: Path, page: Path) -> None:
     Parameters
     ----------
     folder : Path
-        With ``scores.csv``, ``ranking.csv``, ``skipped.csv``, ``lost.csv`` and ``meta.json``.
+        With the tables that :func:`read` takes and ``meta.json``.
     page : Path
         The file; it holds all it needs.
     """
@@ -89,37 +94,74 @@ def rendered(folder: Path) -> str:
     """Give the page as HTML."""
     tables = read(folder)
     meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
-    scores, table = tables["scores"], ratings.areas(tables["scores"])
-    order = tables["ranking"]["method"].tolist()
-    critical = ratings.critical(table)
+    scores, table, ranked = tables["scores"], tables["areas"], tables["ranking"]
+    order = ranked["method"].tolist()
+    methods = table[table["method"].isin(order)]
+    critical = ratings.critical(methods)
     own = Path(__file__).resolve().parent
     papers = [Linked(f"{short_name(paper)}.html", name) for paper, name in NAMES.items()]
     environment = site(papers, own)
     environment.globals["has_leaderboard"] = True
     environment.filters["label"] = name_of
-    counted = pairs(table)
+    divisions = [len(found) for found in meta["fields"].values()]
     return environment.get_template("page.html").render(
         script=Markup((own / "filter.js").read_text(encoding="utf-8")),
         meta=meta,
-        ranking=tables["ranking"].to_dict("records"),
+        divisions=f"{min(divisions)} to {max(divisions)}" if len(set(divisions)) > 1
+        else str(divisions[0]),
+        n_sets=table["dataset"].nunique(),
+        lead=said_of_lead(tables),
+        answers=answers.answers(methods),
+        sentences=sentences(methods),
+        ranking=ranked.astype({"rank": object}).to_dict("records"),
         critical=critical,
         critical_picture=None if critical is None else _svg(pictures.critical_difference, critical),
-        sentences=sentences(table),
-        fields=_fields(scores),
-        legend=_svg(pictures.legend, [method for method in order if method in set(counted)]),
+        fields=_fields(scores[~scores["method"].isin(ABLATION)]),
+        legend=_svg(pictures.legend, order),
         cheapest=cheapest_near_best(scores).to_dict("records"),
-        order=[method for method in order if method in set(counted)],
-        pairs=counted,
+        one_feature=one_feature(scores, order),
+        ablation=ablation(table),
+        order=order,
+        pairs=pairs(methods),
         skipped=_reasons(tables["skipped"]),
         lost=tables["lost"].to_dict("records"),
-    )
+    )  # fmt: skip
 
 
-def sentences(table: pd.DataFrame) -> list[str]:
-    """Answer the declared questions in words."""
+def sentences(table: pd.DataFrame) -> list[tuple[str, str]]:
+    """Give the declared questions, and their answers in words."""
     found = answers.answers(table)
-    names = {q for a in found for q in (a.question.first, a.question.second)}
-    return [answers.sentence(answer, {name: name_of(name) for name in names}) for answer in found]
+    names = {q: name_of(q) for a in found for q in (a.question.first, a.question.second)}
+    return [(answer.question.asks, answers.sentence(answer, names)) for answer in found]
+
+
+def said_of_lead(tables: dict[str, pd.DataFrame]) -> str:
+    """Say whether anybody leads; nothing, where nobody has a rank."""
+    ranked = tables["ranking"]
+    order = ranked.loc[ranked["rank"].notna(), "method"].tolist()
+    if not order:
+        return ""
+    found = answers.lead(ratings.imputed(tables["areas"]), order)
+    return answers.said_of_lead(found, {name: name_of(name) for name in order})
+
+
+def one_feature(scores: pd.DataFrame, order: list[str]) -> list[dict[str, Any]]:
+    """Give for each field the method that is best below twice the cheapest purchase."""
+    below = scores[(scores["one_feature"] == 1) & scores["method"].isin([*order, CONSTANT])]
+    best = below.sort_values(["score", "cost"], ascending=[False, True], kind="stable")
+    return best.drop_duplicates(["dataset", "prices"]).sort_values(["dataset", "prices"]).to_dict(
+        "records"
+    )  # fmt: skip
+
+
+def ablation(table: pd.DataFrame) -> list[dict[str, Any]]:
+    """Give the difference of each of our variants to CEGB, where it was trained."""
+    found = []
+    for slug, words in ABLATION.items():
+        gaps = answers.differences(table, slug, "cegb")
+        if gaps:
+            found.append({"words": words, "difference": nested(gaps)})
+    return found
 
 
 def _fields(scores: pd.DataFrame) -> list[dict[str, Any]]:

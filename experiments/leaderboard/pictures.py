@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from experiments.leaderboard.judging import CONSTANT
+from experiments.leaderboard.kept import CONSTANT
 from experiments.leaderboard.ratings import Critical
 from experiments.looks import look_of, name_of
 from experiments.style import log_cost_axis

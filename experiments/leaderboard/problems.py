@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 
+from datasets import aslib_sat12
 from datasets import load as load_dataset
 from datasets.dataset import Dataset, checksum
 from experiments.leaderboard import families
-from experiments.leaderboard.fields import SCALES, UNIFORM, Field
+from experiments.leaderboard.fields import SCALES, SECONDS, UNIFORM, Field
 from experiments.leaderboard.rows import rows_of
-from experiments.methods.problem import PARTS, Problem, of_dataset
+from experiments.methods.problem import PARTS, Part, Problem, of_dataset
+from experiments.methods.trained import Trained
 
 METRICS = {"classification": "accuracy", "ranking": "ndcg@5"}
 
@@ -36,6 +39,25 @@ def load(name: str, *, scale: str, data: str = "real", seed: int = 0) -> Problem
     else:
         dataset = load_dataset(field.dataset, scale=size.of_data, data="real", seed=seed)
     return problem_of(dataset, field.prices, size.rows, seed)
+
+
+def took(name: str, seed: int) -> dict[str, np.ndarray] | None:
+    """Give what each purchase took on each row, by part; None where all rows pay the same.
+
+    The rows are all that there are, as :func:`load` gives them.
+    """
+    return aslib_sat12.seconds(seed) if Field.named(name).prices == SECONDS else None
+
+
+def bills(made: Trained, part: Part, took: np.ndarray | None) -> Iterator[tuple[np.ndarray, ...]]:
+    """Yield what a model says of the rows at each cut, and what they pay.
+
+    Where rows took times of their own they pay these; a class of the user's that does not say what
+    it acquired is billed by itself.
+    """
+    for cut, (answer, cost) in zip(made.cuts, made.follow(part), strict=True):
+        acquired = None if took is None else getattr(made.model(cut), "acquired_features", None)
+        yield answer, cost if acquired is None else aslib_sat12.bill(acquired(part.X), took)
 
 
 def problem_of(dataset: Dataset, prices: str, most: tuple[int, int, int], seed: int) -> Problem:

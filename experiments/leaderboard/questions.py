@@ -24,3 +24,10 @@ QUESTIONS = (
     Question("budget_prune", "budget_forest", "does pruning by the prices help a forest?"),
     Question("cegb", "budget_prune", "are boosted trees better than the pruned forest?"),
 )
+
+ABLATION = {
+    "cegb_from_zero": "starts from 0, not from the best constant",
+    "cegb_all_splits": "goes on at a negative net gain",
+    "cegb_paid_by_model": "pays for a feature once, for all rows, when the model first uses it",
+}
+"""Our own variants of CEGB, which are trained on the same draws and not ranked."""

@@ -1,7 +1,6 @@
-"""From scores to ranks: areas, Elo, and tests over data sets.
+"""From scores to areas and ranks, and a test of those that were trained on every data set.
 
-Everything here is computed from ``scores.csv`` alone. Data sets are what is resampled and counted;
-the price lists of one are averaged, for they share its rows.
+Data sets are what is counted: divisions and price lists of one are averaged, for they share rows.
 """
 
 from __future__ import annotations
@@ -12,166 +11,122 @@ import numpy as np
 import pandas as pd
 from scipy.stats import friedmanchisquare, rankdata, studentized_range
 
-from experiments.leaderboard.judging import CONSTANT
+from experiments.leaderboard.kept import CONSTANT
+from experiments.leaderboard.nested import LEVEL, nested
+from experiments.leaderboard.questions import ABLATION
 
-RESAMPLES = 2000
-LEVEL = 0.95
-RANKING = ["method", "elo", "low", "high", "mean_rank", "n_sets"]
-MEAN_ELO = 1500.0
-_UNIT = 400.0 / np.log(10.0)  # Elo points of one unit of log odds
-_TIE = 1e-9  # areas nearer than this are equal: scores have six digits
+AREAS = ["dataset", "prices", "division", "method", "area"]
+RANKING = ["rank", "method", "area", "low", "high", "own_area", "mean_rank", "n_sets"]
+_FIELD = ["dataset", "prices", "division"]
 
 
-def areas(scores: pd.DataFrame) -> pd.DataFrame:
+def bounds(scores: pd.DataFrame) -> pd.DataFrame:
+    """Give what areas are normalised by: each division's constant, and its best score, if better.
+
+    The best is that of any method at any budget; variants in :data:`ABLATION` do not count, nor
+    does the budget of one feature.
+    """
+    counted = scores[(scores["one_feature"] == 0) & ~scores["method"].isin(ABLATION)]
+    low = counted[counted["method"] == CONSTANT].groupby(_FIELD)["score"].first()
+    found = pd.DataFrame({"low": low, "high": counted.groupby(_FIELD)["score"].max()})
+    return found[found["high"] > found["low"]].reset_index()
+
+
+def areas(scores: pd.DataFrame, within: pd.DataFrame) -> pd.DataFrame:
     """Give the area under each method's score against the logarithm of the budget.
 
-    Scores are normalised for each field: 0 is what answers always alike, 1 the best score of any
-    method at any budget. Between budgets the line is straight; the width is 1. A method that has
-    nothing within a budget is there what answers always alike.
+    Scores are normalised for each division of a field (:func:`bounds`): 0 is what answers always
+    alike, 1 the best. Between budgets the line is straight; the width is 1. A method that has
+    nothing within a budget is there what answers always alike. The budget of one feature does not
+    count.
     """
-    lines = []
-    for (dataset, prices), field in scores.groupby(["dataset", "prices"], sort=True):
-        low = field.loc[field["method"] == CONSTANT, "score"].iloc[0]
-        high = field["score"].max()
-        if not high > low:
-            continue
-        for method, curve in field.groupby("method", sort=True):
-            if method == CONSTANT:
-                continue
-            curve = curve.sort_values("budget")
-            x = np.log(curve["budget"].to_numpy())
-            y = (curve["score"].to_numpy() - low) / (high - low)
-            lines.append((dataset, prices, method, np.trapezoid(y, x) / (x[-1] - x[0])))
-    return pd.DataFrame(lines, columns=["dataset", "prices", "method", "area"])
+    lines, of = [], scores[(scores["one_feature"] == 0) & (scores["method"] != CONSTANT)]
+    for (*where, method), curve in of.merge(within, on=_FIELD).groupby([*_FIELD, "method"]):
+        curve = curve.sort_values("budget")
+        x = np.log(curve["budget"].to_numpy())
+        y = ((curve["score"] - curve["low"]) / (curve["high"] - curve["low"])).to_numpy()
+        lines.append((*where, method, np.trapezoid(y, x) / (x[-1] - x[0])))
+    return pd.DataFrame(lines, columns=AREAS)
 
 
-def by_dataset(table: pd.DataFrame) -> pd.DataFrame:
-    """Average the areas of a data set's price lists: data sets down, methods across.
+def by_division(table: pd.DataFrame) -> pd.DataFrame:
+    """Average the areas of price lists: divisions of data sets down, methods across.
 
     A method without some price list of a data set is averaged over those it has.
     """
-    return table.pivot_table(index="dataset", columns="method", values="area", aggfunc="mean")
+    keys = ["dataset", "division"]
+    return table.pivot_table(index=keys, columns="method", values="area", aggfunc="mean")
 
 
-def mean_ranks(table: pd.DataFrame) -> pd.Series:
-    """Give each method's mean rank: 1 is the best of those that were trained on a field.
-
-    Ranks are averaged over the price lists of a data set, then over data sets.
-    """
-    ranks = table.assign(
-        rank=table.groupby(["dataset", "prices"])["area"].transform(
-            lambda area: rankdata(-np.round(area, 9))
-        )
-    )
-    return ranks.groupby(["method", "dataset"])["rank"].mean().groupby("method").mean()
+def by_dataset(table: pd.DataFrame) -> pd.DataFrame:
+    """Average over divisions, too: data sets down."""
+    return by_division(table).groupby("dataset").mean()
 
 
-class Wins(NamedTuple):
-    """Who beat whom on each data set."""
-
-    methods: list[str]
-    datasets: list[str]
-    # (n_datasets, n_methods, n_methods) float64: share of a data set's price lists on which the
-    # first has the larger area; ties count half
-    won: np.ndarray
-    # (n_datasets, n_methods) bool: whether a method was trained on a price list of the data set
-    there: np.ndarray
+def imputed(table: pd.DataFrame) -> pd.DataFrame:
+    """Give areas in which who could not be trained on a field is what answers always alike: 0."""
+    wide = table.pivot_table(index=_FIELD, columns="method", values="area").fillna(0.0)
+    return wide.stack().rename("area").reset_index()[AREAS]
 
 
-def wins(table: pd.DataFrame) -> Wins:
-    """Count who beat whom."""
-    methods, datasets = (sorted(table[name].unique()) for name in ("method", "dataset"))
-    shape = len(datasets), len(methods), len(methods)
-    won, met, there = np.zeros(shape), np.zeros(shape), np.zeros(shape[:2], dtype=bool)
-    for (dataset, _), field in table.groupby(["dataset", "prices"]):
-        at = datasets.index(dataset)
-        area = field.set_index("method")["area"].reindex(methods).to_numpy()
-        difference = area[:, None] - area[None, :]
-        both = ~np.isnan(difference) & ~np.eye(len(methods), dtype=bool)
-        better = np.where(np.abs(difference) <= _TIE, 0.5, difference > 0)
-        won[at] += np.where(both, better, 0.0)
-        met[at] += both
-        there[at] |= ~np.isnan(area)
-    return Wins(methods, datasets, won / np.maximum(met, 1.0), there)
+def in_sets(wide: pd.DataFrame) -> list[np.ndarray]:
+    """Give the values of a column by division as an array for each data set."""
+    return [values.to_numpy() for _, values in wide.dropna().groupby("dataset")]
 
 
-def elo(won: np.ndarray) -> np.ndarray:
-    """Give the ratings under which what was won is most likely (Bradley and Terry).
-
-    Each method also drew once with one whose rating is 1500, so that who won always has a finite
-    rating.
-
-    Parameters
-    ----------
-    won : (n, n) float64
-        How often the first beat the second.
-
-    Returns
-    -------
-    (n,) float64
-    """
-    n = len(won)
-    games, total = won + won.T, won.sum(axis=1)
-    theta = np.zeros(n)
-    for _ in range(100):
-        p = 1.0 / (1.0 + np.exp(theta[None, :] - theta[:, None]))
-        with_mean = 1.0 / (1.0 + np.exp(-theta))
-        slope = total + 0.5 - (games * p).sum(axis=1) - with_mean
-        curvature = games * p * (1.0 - p)
-        of_mean = with_mean * (1.0 - with_mean)
-        hessian = np.diag(curvature.sum(axis=1) + of_mean) - curvature
-        step = np.linalg.solve(hessian, slope)
-        theta = theta + np.clip(step, -2.0, 2.0)
-        if np.max(np.abs(step)) < 1e-10:
-            break
-    return MEAN_ELO + _UNIT * theta
-
-
-def resampled_elos(counted: Wins, seed: int = 0) -> np.ndarray:
-    """Rate resampled data sets: (RESAMPLES, n_methods) float64; NaN for who was on none."""
-    rng = np.random.default_rng([seed, 43])
-    n = len(counted.datasets)
-    drawn = rng.multinomial(n, np.full(n, 1 / n), size=RESAMPLES)
-    ratings = np.empty((RESAMPLES, len(counted.methods)))
-    for k, times in enumerate(drawn):
-        ratings[k] = elo(np.tensordot(times, counted.won, axes=1))
-        ratings[k, ~counted.there[times > 0].any(axis=0)] = np.nan
-    return ratings
-
-
-def ranking(scores: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+def ranking(table: pd.DataFrame) -> pd.DataFrame:
     """Rank the methods.
 
     Returns
     -------
     DataFrame
-        ``method, elo, low, high, mean_rank, n_sets``, best Elo first; the interval is of resampled
-        data sets, and NaN of a method that was on one alone.
+        The largest mean area first. In `area`, with its interval over data sets, a method is on
+        fields that it cannot be trained on what answers always alike; in `own_area` these are
+        absent. `mean_rank` is of those trained on every field, among themselves. Who was on one
+        data set alone comes last and has neither `rank` nor interval.
     """
-    table = areas(scores)
+    table = table[~table["method"].isin(ABLATION)]
     if table.empty:
         return pd.DataFrame(columns=RANKING)
-    counted = wins(table)
-    ratings, tail = elo(counted.won.sum(axis=0)), (1 - LEVEL) / 2
-    low, high = np.nanquantile(resampled_elos(counted, seed), [tail, 1 - tail], axis=0)
-    low, high = (np.where(counted.there.sum(axis=0) > 1, end, np.nan) for end in (low, high))
-    n_sets = table.groupby("method")["dataset"].nunique()
+    all_there = by_division(imputed(table))
+    found = {method: nested(in_sets(all_there[method])) for method in all_there}
+    own = by_dataset(table)
     lines = pd.DataFrame(
         {
-            "method": counted.methods,
-            "elo": np.rint(ratings),
-            "low": np.rint(low),
-            "high": np.rint(high),
-            "mean_rank": mean_ranks(table).reindex(counted.methods).round(2).to_numpy(),
-            "n_sets": n_sets.reindex(counted.methods).to_numpy(),
+            "method": list(found),
+            "area": [one.mean for one in found.values()],
+            "low": [one.low for one in found.values()],
+            "high": [one.high for one in found.values()],
+            "own_area": own.mean()[list(found)].to_numpy(),
+            "mean_rank": mean_ranks(table).reindex(list(found)).to_numpy(),
+            "n_sets": own.count()[list(found)].to_numpy(),
         }
-    )
-    order = np.argsort(-ratings, kind="stable")
-    return lines.iloc[order].reset_index(drop=True)
+    ).round(4)
+    alone = lines["n_sets"] < 2
+    lines.loc[alone, ["low", "high"]] = np.nan
+    lines = lines.assign(alone=alone).sort_values(["alone", "area"], ascending=[True, False],
+                                                  kind="stable")  # fmt: skip
+    ranks = np.where(lines["alone"], np.nan, np.arange(1, len(lines) + 1))
+    lines.insert(0, "rank", pd.array(ranks, dtype="Float64").astype("Int64"))
+    return lines[RANKING].reset_index(drop=True)
+
+
+def on_every_field(table: pd.DataFrame) -> pd.DataFrame:
+    """Keep the methods that were trained on every field; no variants."""
+    table = table[~table["method"].isin(ABLATION)]
+    n_fields = len(table[_FIELD].drop_duplicates())
+    there = table.groupby("method").size()
+    return table[table["method"].isin(there.index[there == n_fields])]
+
+
+def mean_ranks(table: pd.DataFrame) -> pd.Series:
+    """Give the mean rank over data sets of those that were trained on every field; 1 is best."""
+    whole = by_dataset(on_every_field(table))
+    return whole.round(9).rank(axis=1, ascending=False).mean()
 
 
 class Critical(NamedTuple):
-    """Friedman's test, and Nemenyi's critical difference, of those trained on every data set."""
+    """Friedman's test, and Nemenyi's critical difference, of those trained on every field."""
 
     ranks: pd.Series  # Mean rank over data sets by method, best first
     difference: float  # Mean ranks that differ by less are no difference, for all pairs together
@@ -180,8 +135,8 @@ class Critical(NamedTuple):
 
 
 def critical(table: pd.DataFrame) -> Critical | None:
-    """Test the methods that were trained on every data set; None if there are too few of either."""
-    whole = by_dataset(table).dropna(axis="columns")
+    """Test the methods that were trained on every field; None if there are too few of either."""
+    whole = by_dataset(on_every_field(table))
     n, k = whole.shape
     if n < 3 or k < 3:
         return None

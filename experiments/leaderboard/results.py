@@ -1,115 +1,77 @@
-"""Plays a scale and writes what came out."""
+"""Judges the trials of an edition and writes what is published of them."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from datasets.sources.storage import write_atomically
-from experiments.leaderboard import problems, running
-from experiments.leaderboard.budgets import declared
-from experiments.leaderboard.fields import SCALES, Field, fields
-from experiments.leaderboard.judging import CHOSEN, SCORES, Judged, Model, judge, losses
-from experiments.leaderboard.plan import Skipped
-from experiments.leaderboard.ratings import ranking
-from experiments.methods.method import Method
-from experiments.running.provenance import environment
-from experiments.running.workers import Workers
+from experiments.leaderboard import answers, judging, kept, ratings
+from experiments.leaderboard.fields import SCALES, Field
+from experiments.publishing.tables import csv_bytes
+
+WANTED = 0.06
+"""Half the width that the intervals of the declared questions are to have."""
 
 
-@dataclass(frozen=True)
-class Played:
-    """What came out of a scale."""
-
-    scale: str
-    judged: dict[Field, Judged]
-    skipped: list[Skipped]
-    lost: pd.DataFrame  # See :func:`experiments.leaderboard.judging.losses`
-    # What was computed with which data, and how long it took
-    meta: dict[str, Any] = field(default_factory=dict)
-
-    @property
-    def scores(self) -> pd.DataFrame:
-        """Every method at every budget of every field."""
-        return _joined([judged.scores for judged in self.judged.values()], SCORES)
-
-    @property
-    def chosen(self) -> pd.DataFrame:
-        """Which trial that is."""
-        return _joined([judged.chosen for judged in self.judged.values()], CHOSEN)
-
-    @property
-    def measured(self) -> dict[Field, dict[Model, dict]]:
-        """What the chosen models say of test rows."""
-        return {field: judged.measured for field, judged in self.judged.items()}
+class TooFew(ValueError):
+    """Too little is finished to be published; the message says what there is."""
 
 
-def _joined(tables: Sequence[pd.DataFrame], columns: list[str]) -> pd.DataFrame:
-    tables = [table for table in tables if len(table)]
-    if not tables:
-        return pd.DataFrame(columns=columns)
-    keys = ["dataset", "prices", "method", "budget"]
-    return pd.concat(tables).sort_values(keys, kind="stable", ignore_index=True)
+def publish(folder: Path, fields: Iterable[Field], fewest: int) -> list[str]:
+    """Judge the trials in `folder`, and write what they say; give the names of the files.
+
+    Raises
+    ------
+    TooFew
+        If no field has enough divisions.
+    """
+    trials = folder / kept.FOLDER
+    meta = kept.read_meta(trials)
+    most = SCALES[meta["scale"]].divisions if meta else 0
+    there = judging.divisions_of(trials, fields, most)
+    enough = {field: found for field, found in there.items() if len(found) >= fewest}
+    if not enough:
+        said = ", ".join(f"{field.name} {len(found)}" for field, found in there.items() if found)
+        raise TooFew(
+            f"No field has {fewest} divisions ({said or 'none has any'}): python -m experiments "
+            "leaderboard edition"
+        )
+    scores = judging.all_judged(trials, enough)
+    within = ratings.bounds(scores)
+    areas = ratings.areas(scores, within)
+    skipped, lost = judging.reasons(trials, enough)
+    meta["fields"] = {field.name: found for field, found in enough.items()}
+    meta["not_yet"] = [field.name for field in there if field not in enough]
+    return write(
+        folder, meta, scores=judging.over_divisions(scores), areas=areas.round(6), bounds=within,
+        ranking=ratings.ranking(areas), skipped=skipped, lost=lost,
+    )  # fmt: skip
 
 
-def played(
-    scale: str,
-    datasets: Sequence[str],
-    methods: Sequence[Method],
-    folder: Path,
-    workers: Workers,
-    *,
-    progress: bool = False,
-) -> Played:
-    """Train what is not in the store, and judge."""
-    wanted = fields(scale, datasets)
-    finished, skipped = running.run(
-        wanted, methods, scale, running.store_in(folder), workers, progress=progress
-    )
-    judged, rows = {}, {}
-    for each in wanted:
-        problem = problems.load(each.name, scale=scale)
-        own = [trial for trial in finished if trial[0].dataset == each.name]
-        judged[each] = judge(each, problem, own, declared()[each.name])
-        rows[each.name] = {
-            "checksum": problem.provenance["checksum"],
-            **{part: len(part_rows) for part, part_rows in problem.parts.items()},
-        }
-    meta = {"scale": scale, **_what_a_trial_was(scale), "data": rows, **environment()}
-    meta["minutes"] = round(sum(seconds for _, _, seconds in finished) / 60, 1)
-    meta["trained"] = len(finished)
-    return Played(scale, judged, skipped, losses(finished), meta)
+def write(folder: Path, meta: dict, **tables: pd.DataFrame) -> list[str]:
+    """Write tables by their names, and ``meta.json``."""
+    for name, table in tables.items():
+        write_atomically(folder / f"{name}.csv", csv_bytes(table))
+    text = json.dumps(meta, indent=2, sort_keys=True) + "\n"
+    write_atomically(folder / "meta.json", text.encode())
+    return [*(f"{name}.csv" for name in tables), "meta.json"]
 
 
-def _what_a_trial_was(scale: str) -> dict[str, Any]:
-    size = SCALES[scale]
-    return {"trials": size.trials, "rounds": size.rounds, "seconds": size.seconds}
-
-
-def write(folder: Path, outcome: Played) -> list[str]:
-    """Write what was judged; give the names of the files."""
-    folder.mkdir(parents=True, exist_ok=True)
-    skipped = pd.DataFrame(
-        [(s.field.dataset, s.field.prices, s.method, s.why) for s in outcome.skipped],
-        columns=["dataset", "prices", "method", "why"],
-    )
-    texts = {
-        "scores.csv": _csv(outcome.scores),
-        "ranking.csv": _csv(ranking(outcome.scores)),
-        "chosen.csv": _csv(outcome.chosen),
-        "skipped.csv": _csv(skipped),
-        "lost.csv": _csv(outcome.lost),
-        "meta.json": json.dumps(outcome.meta, indent=2, sort_keys=True) + "\n",
-    }
-    for name, text in texts.items():
-        write_atomically(folder / name, text.encode())
-    return list(texts)
-
-
-def _csv(table: pd.DataFrame) -> str:
-    return table.to_csv(index=False, lineterminator="\n")
+def said_of_width(areas: pd.DataFrame, divisions: int) -> list[str]:
+    """Say how sure the declared questions' answers are, and will be with all divisions."""
+    lines = []
+    for answer in answers.answers(areas):
+        gap, asked = answer.difference, answer.question
+        predicted = gap.half_with(divisions)
+        will = "will not come" if np.isnan(predicted) or predicted > WANTED else "comes"
+        lines.append(
+            f"{asked.first} - {asked.second}: {gap.mean:+.3f} ± {gap.half:.3f} over {gap.n_sets} "
+            f"sets (between sets {gap.of_sets:.3f}, within {gap.of_divisions:.3f}); with "
+            f"{divisions} divisions ± {predicted:.3f}: ± {WANTED} {will}"
+        )
+    return lines

@@ -19,12 +19,17 @@ from experiments.methods.trees import paid_once, unfitted
 def cegb(problem: Problem, draw: Mapping) -> Trained:
     """Train CEGB with the λ of the draw."""
     options = shape(problem, draw) | {"tradeoff": draw["tradeoff"]}
-    return Rounds(_fitted("cegb", problem, draw, options), named(problem, draw, options))
+    return Rounds(fitted_cegb(problem, draw, options), named(problem, draw, options))
 
 
 def _fitted(slug: str, problem: Problem, draw: Mapping, options: Mapping):
     features = {**problem.prices, "categorical_features": problem.categorical}
-    return fitted(unfitted(slug, problem.task, **options, **features), problem, draw)
+    return fitted(unfitted(slug, problem.task, **features | options), problem, draw)
+
+
+def fitted_cegb(problem: Problem, draw: Mapping, options: Mapping):
+    """Fit CEGB; what `options` say of prices goes before the problem's."""
+    return _fitted("cegb", problem, draw, options)
 
 
 def fitted_gbrt(problem: Problem, draw: Mapping):

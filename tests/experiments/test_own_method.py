@@ -18,6 +18,7 @@ from experiments.compare import command, limited
 from experiments.greedy_miser_2012 import figure1
 from experiments.leaderboard import command as leaderboard
 from experiments.leaderboard import results
+from experiments.leaderboard.fields import fields
 from experiments.methods import users_class
 from experiments.methods.table import METHODS
 from experiments.publishing import output
@@ -27,6 +28,7 @@ from experiments.running.suite import Suite
 from tests.experiments.compare import grouped_table
 from tests.experiments.compare.test_comparison import InThisProcess
 from tests.experiments.compare.test_documented import blocks
+from tests.experiments.leaderboard.test_playing import play
 
 OWN = "my_methods:CheapestFirst"
 
@@ -74,8 +76,8 @@ def test_in_compare(trained_by, tmp_path):
 
 def test_in_the_leaderboard(trained_by, tmp_path):
     suite = Suite(Registry(()), datasets, results=tmp_path)
-    played = results.played("check", (), [METHODS["gbrt"]], tmp_path / "runs", Here())
-    results.write(tmp_path / "leaderboard", played)
+    play(tmp_path, [METHODS["gbrt"]], Here(), (1,))
+    results.publish(tmp_path / "leaderboard", fields("check"), 1)
     assert cli.main(["leaderboard", "add", OWN, "--quiet"], suite) == 0
     ranked = pd.read_csv(tmp_path / "runs" / "leaderboard-added" / "ranking.csv")
     assert set(ranked["method"]) == {OWN, "gbrt"}

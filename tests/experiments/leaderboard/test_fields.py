@@ -24,19 +24,22 @@ def test_every_field_has_its_budgets_and_the_rule_gives_them(digits):
     declared = budgets.declared()
     assert list(declared) == [field.name for field in FIELDS]
     assert declared["digits@uniform"] == budgets.by_rule(digits)
-    for given in declared.values():
+    for cheapest, *given in declared.values():
         assert len(given) == budgets.N_BUDGETS
         steps = np.diff(np.log(given))
         assert np.ptp(steps) < 0.12 * steps.mean()  # three digits, the first ones rounded up
+        assert given[0] >= 2 * cheapest * (1 - 5e-3)  # in three digits
 
 
-def test_budgets_begin_at_the_cheapest_feature_and_end_at_all(digits):
+def test_budgets_begin_at_twice_the_cheapest_purchase_and_end_at_all(digits):
     costs = np.array([0.02, 3.0, *[1.0] * 62])
     priced = dataclasses.replace(digits, feature_costs=costs)
-    given = budgets.by_rule(priced)
-    assert (given[0], given[-1]) == (0.651, pytest.approx(65.02))  # a hundredth, rounded up
-    few = dataclasses.replace(digits, feature_costs=np.where(np.arange(64) < 2, 5.0, 0.0))
-    assert budgets.by_rule(few)[0] == 5.0
+    one, least, *_, total = budgets.by_rule(priced)
+    assert (one, least, total) == (0.02, 0.651, pytest.approx(65.02))  # a hundredth, rounded up
+    few = dataclasses.replace(digits, feature_costs=np.where(np.arange(64) < 9, 5.0, 0.0))
+    assert budgets.by_rule(few)[:2] == (5.0, 10.0)
+    took = {"test": np.full((7, 3), 100.0)}
+    assert budgets.by_rule(digits, took)[-1] == 300.0
 
 
 def test_whole_queries_are_drawn_and_rows_in_their_order():
@@ -61,27 +64,38 @@ def test_prices_are_the_sets_own_or_one_each():
     assert own.provenance["checksum"] != ones.provenance["checksum"]
 
 
-def test_all_methods_have_the_same_draws(digits):
+def test_all_methods_have_the_same_draws_and_their_own_tradeoffs(digits):
     field = Field("digits", "uniform")
-    chosen = [METHODS[name] for name in ("cegb", "gbrt", "cronus")]
-    cells, skipped = plan.cells(field, digits, chosen, "check")
-    assert [(s.method, s.why) for s in skipped] == [
-        ("cronus", "it tells 2 classes apart, and there are 10")
-    ]
-    n = SCALES["check"].trials
-    assert len(cells) == 2 * n
-    ours, others = cells[:n], cells[n:]
-    for one, other in zip(ours, others, strict=True):
-        draw = dict(one.params["draw"])
-        assert 0 < draw.pop("tradeoff") < 10
-        assert draw == other.params["draw"]
+    chosen = [METHODS[name] for name in ("cegb", "gbrt", "greedy_miser")]
+    assert plan.why_not(digits, [METHODS["cronus"]]) == {
+        "cronus": "it tells 2 classes apart, and there are 10"
+    }
+    largest = {"cegb": 1.0, "greedy_miser": 1e-4}
+    cells = plan.cells(field, digits, chosen, "laptop", 0, largest)
+    n = SCALES["laptop"].trials
+    assert len(cells) == 3 * n
+    ours, plain, other = cells[:n], cells[n : 2 * n], cells[2 * n :]
+    for one, without, third in zip(ours, plain, other, strict=True):
+        draw, its = dict(one.params["draw"]), dict(third.params["draw"])
+        assert 1e-5 < draw.pop("tradeoff") <= 1.0
+        assert 1e-6 <= its.pop("tradeoff") <= 1e-4
+        assert draw == without.params["draw"] == its
 
 
-def test_scales_state_their_minutes_and_what_is_played():
-    assert all(scale.minutes > 0 for scale in SCALES.values())
-    assert set(SCALES["overnight"].datasets) == set(PRICES)
-    assert {field.dataset for field in fields("laptop", ["thyroid"])} == {"thyroid"}
-    assert [field.name for field in fields("laptop", ["mnist"])] == ["mnist@milliseconds"]
+def test_draws_are_a_latin_hypercube_and_others_in_each_division():
+    field, n = Field("digits", "uniform"), SCALES["laptop"].trials
+    divisions = [plan.draws(field, "laptop", seed) for seed in range(5)]
+    for each in divisions:
+        u = np.array([draw["u"] for draw in each])
+        np.testing.assert_array_equal(np.sort((u * n).astype(int), axis=0).T, [range(n)] * 5)
+    assert len({draw["seed"] for each in divisions for draw in each}) == 5 * n
+    assert divisions[0] == plan.draws(Field("digits", "other"), "laptop", 0)  # shared by its prices
+
+
+def test_scales_state_what_is_played():
+    assert set(SCALES["laptop"].datasets) == set(PRICES)
+    assert [field.name for field in fields("laptop", ["pima@uniform"])] == ["pima@uniform"]
+    assert [field.name for field in fields("check")] == ["digits@uniform"]
 
 
 def test_no_synthetic_form_is_played_where_a_set_cannot_be_had(unreachable):

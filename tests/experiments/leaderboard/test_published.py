@@ -5,12 +5,13 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import optimize, stats
+from scipy import stats
 
 import datasets
 from experiments.leaderboard import page, ratings
 from experiments.leaderboard.fields import SCALES
 from experiments.leaderboard.problems import METRICS
+from experiments.leaderboard.questions import ABLATION
 from experiments.running.provenance import ROOT
 
 FOLDER = ROOT / "results" / "leaderboard"
@@ -24,9 +25,16 @@ def scores():
 
 
 @pytest.fixture(scope="module")
-def area(scores):
-    """Area of each (data set, prices, method), budget interval by budget interval."""
-    found = {}
+def areas():
+    return pd.read_csv(FOLDER / "areas.csv")
+
+
+@published
+def test_areas_of_one_division_are_those_of_its_scores(scores, areas):
+    """Budget interval by budget interval; of several divisions the scores are means."""
+    if areas["division"].nunique() > 1:
+        pytest.skip("scores are means over divisions")
+    scores, found = scores[scores["one_feature"] == 0], {}
     for (dataset, prices), field in scores.groupby(["dataset", "prices"]):
         by_method = {
             method: curve.sort_values("budget") for method, curve in field.groupby("method")
@@ -38,43 +46,37 @@ def area(scores):
             y, x = curve["score"].tolist(), np.log(curve["budget"]).tolist()
             pieces = [(x[k + 1] - x[k]) * ((y[k] + y[k + 1]) / 2 - low) for k in range(len(x) - 1)]
             found[dataset, prices, method] = sum(pieces) / (x[-1] - x[0]) / (high - low)
-    return found
+    published = areas.set_index(["dataset", "prices", "method"])["area"]
+    assert published.to_dict() == pytest.approx(found, abs=2e-6)
 
 
 @published
-def test_elo_and_mean_ranks(area):
+def test_the_ranking_is_that_of_the_areas(areas):
     ranking = pd.read_csv(FOLDER / "ranking.csv").set_index("method")
-    methods = sorted({key[2] for key in area})
+    methods = sorted(set(areas["method"]) - set(ABLATION))
     assert sorted(ranking.index) == methods
-    won = np.zeros((len(methods), len(methods)))
-    ranks = {method: {} for method in methods}
-    for dataset in sorted({key[0] for key in area}):
-        games = np.zeros_like(won)
-        here = np.zeros_like(won)
-        for prices in {key[1] for key in area if key[0] == dataset}:
-            of = {m: area[dataset, prices, m] for m in methods if (dataset, prices, m) in area}
-            order = dict(zip(of, stats.rankdata([-round(a, 9) for a in of.values()]), strict=True))
-            for one, rank in order.items():
-                ranks[one].setdefault(dataset, []).append(rank)
-                for other, theirs in order.items():
-                    if one != other:
-                        at = methods.index(one), methods.index(other)
-                        games[at] += 1
-                        here[at] += 0.5 + 0.5 * np.sign(theirs - rank)
-        won += here / np.maximum(games, 1)
+    fields = {(line.dataset, line.prices, line.division) for line in areas.itertuples()}
+    of = {(a.dataset, a.prices, a.division, a.method): a.area for a in areas.itertuples()}
+    everywhere = [m for m in methods if all((*field, m) in of for field in fields)]
+    by_set, ranks = {m: [] for m in methods}, []
+    for dataset in sorted({field[0] for field in fields}):
+        divisions = {d for name, _, d in fields if name == dataset}
+        lists = {p for name, p, _ in fields if name == dataset}
+        for method in methods:
+            each = [np.mean([of.get((dataset, p, d, method), 0.0) for p in lists])
+                    for d in divisions]  # fmt: skip
+            by_set[method].append(np.mean(each))
+        ranks.append(stats.rankdata([-round(by_set[m][-1], 9) for m in everywhere]))
     for method in methods:
-        mean = np.mean([np.mean(of_set) for of_set in ranks[method].values()])
-        assert ranking.loc[method, "mean_rank"] == pytest.approx(mean, abs=0.0051)
-        assert ranking.loc[method, "n_sets"] == len(ranks[method])
-
-    def unlikely(theta):
-        gap = theta[:, None] - theta[None, :]
-        drawn = 0.5 * np.sum(np.logaddexp(0, -theta) + np.logaddexp(0, theta))
-        return np.sum(won * np.logaddexp(0, -gap)) + drawn
-
-    best = optimize.minimize(unlikely, np.zeros(len(methods)), method="BFGS", tol=1e-9).x
-    expected = 1500 + 400 * best / np.log(10)
-    np.testing.assert_allclose(ranking.loc[methods, "elo"], expected, atol=0.6)
+        line, means = ranking.loc[method], by_set[method]
+        assert line["area"] == pytest.approx(np.mean(means), abs=6e-5)
+        if line["n_sets"] > 1:
+            ends = stats.t.interval(0.95, len(means) - 1, np.mean(means), stats.sem(means))
+            assert (line["low"], line["high"]) == pytest.approx(ends, abs=6e-5)
+        else:
+            assert np.isnan(line["rank"])
+    mean_ranks = dict(zip(everywhere, np.mean(ranks, axis=0), strict=True))
+    assert ranking["mean_rank"].dropna().to_dict() == pytest.approx(mean_ranks, abs=6e-5)
 
 
 @published
@@ -95,11 +97,9 @@ def test_the_page_is_that_of_the_files():
 
 
 @published
-def test_scores_are_within_their_intervals_and_costs_within_reach(scores):
+def test_costs_are_within_reach_and_every_field_has_its_rows(scores):
     meta = json.loads((FOLDER / "meta.json").read_text(encoding="utf-8"))
     assert meta["scale"] in SCALES
-    assert (scores["low"] <= scores["score"] + 1e-6).all()
-    assert (scores["score"] <= scores["high"] + 1e-6).all()
     largest = scores.groupby(["dataset", "prices"])["budget"].transform("max")
     assert (scores["cost"] <= largest * (1 + 1e-6)).all()
     fields = {f"{d}@{p}" for d, p in zip(scores["dataset"], scores["prices"], strict=True)}
@@ -107,10 +107,10 @@ def test_scores_are_within_their_intervals_and_costs_within_reach(scores):
 
 
 def test_nothing_to_rank_is_an_empty_ranking():
-    nothing = pd.DataFrame(columns=["dataset", "prices", "method", "budget", "score"])
+    nothing = pd.DataFrame(columns=ratings.AREAS)
     assert list(ratings.ranking(nothing)) == ratings.RANKING
     flat = pd.DataFrame(
-        [("s", "u", m, b, 0.5) for m in ("constant", "a") for b in (1.0, 2.0)],
-        columns=list(nothing),
+        [("s", "u", 1, m, b, 0, 0.5) for m in ("constant", "a") for b in (1.0, 2.0)],
+        columns=["dataset", "prices", "division", "method", "budget", "one_feature", "score"],
     )
-    assert ratings.ranking(flat).empty
+    assert ratings.areas(flat, ratings.bounds(flat)).empty

@@ -5,25 +5,32 @@ import itertools
 import numpy as np
 import pandas as pd
 import pytest
-from scipy import optimize, stats
+from scipy import stats
 from scipy.integrate import quad
 
-from experiments.leaderboard import answers, ratings
-from experiments.leaderboard.judging import CONSTANT
+from experiments.leaderboard import adding, answers, ratings
+from experiments.leaderboard.kept import CONSTANT
 from experiments.leaderboard.questions import Question
 
 
-def made_up(n_sets=5, seed=0, methods=("a", "b", "c", "d")):
+def made_up(n_sets=5, seed=0, methods=("a", "b", "c", "d"), divisions=2):
     """Scores of methods that differ, and of what answers always alike; one set has two lists."""
     rng, lines = np.random.default_rng(seed), []
-    for s in range(n_sets):
+    for s, division in itertools.product(range(n_sets), range(1, divisions + 1)):
         for prices in ("uniform", "dollars")[: 2 if s == 0 else 1]:
-            budgets = np.geomspace(1, 10 + s, 4).round(2)
+            budgets = np.geomspace(1, 10 + s, 5).round(2)
             for k, method in enumerate((CONSTANT, *methods)):
                 for budget in budgets:
                     gain = 0 if method == CONSTANT else 0.02 * k + 0.1 * rng.random()
-                    lines.append((f"set{s}", prices, method, budget, 0.5 + gain * np.log(budget)))
-    return pd.DataFrame(lines, columns=["dataset", "prices", "method", "budget", "score"])
+                    one = int(budget == 1)
+                    score = 0.5 + gain * np.log(1 + budget)
+                    lines.append((f"set{s}", prices, division, method, budget, one, score))
+    columns = ["dataset", "prices", "division", "method", "budget", "one_feature", "score"]
+    return pd.DataFrame(lines, columns=columns)
+
+
+def areas_of(scores):
+    return ratings.areas(scores, ratings.bounds(scores))
 
 
 @pytest.fixture(scope="module")
@@ -33,12 +40,18 @@ def scores():
 
 @pytest.fixture(scope="module")
 def table(scores):
-    return ratings.areas(scores)
+    return areas_of(scores)
 
 
 def test_areas_are_integrals_over_log_cost(scores, table):
+    """Without the budget of one feature."""
+    counted = scores[scores["one_feature"] == 0]
     for line in table.itertuples():
-        field = scores[(scores["dataset"] == line.dataset) & (scores["prices"] == line.prices)]
+        field = counted[
+            (counted["dataset"] == line.dataset)
+            & (counted["prices"] == line.prices)
+            & (counted["division"] == line.division)
+        ]
         curve = field[field["method"] == line.method].sort_values("budget")
         low, high = 0.5, field["score"].max()
         x = np.log(curve["budget"].to_numpy())
@@ -53,53 +66,33 @@ def test_areas_are_integrals_over_log_cost(scores, table):
 
 def test_a_field_in_which_nobody_learns_has_no_areas(scores):
     flat = scores.assign(score=np.where(scores["dataset"] == "set1", 0.5, scores["score"]))
-    assert set(ratings.areas(flat)["dataset"]) == set(scores["dataset"]) - {"set1"}
+    assert set(areas_of(flat)["dataset"]) == set(scores["dataset"]) - {"set1"}
 
 
-def test_mean_ranks_count_who_is_better(table):
-    by_hand = {}
-    for method in "abcd":
-        of_sets = []
-        for _, pool in table.groupby("dataset"):
-            ranks = []
-            for _, field in pool.groupby("prices"):
-                area = field.set_index("method")["area"]
-                ranks.append(1 + sum(area > area[method]))
-            of_sets.append(np.mean(ranks))
-        by_hand[method] = np.mean(of_sets)
-    assert ratings.mean_ranks(table).to_dict() == pytest.approx(by_hand)
+def test_variants_change_no_method(scores, table):
+    better = scores[scores["method"] == "a"].assign(method="cegb_from_zero", score=9.0)
+    both = areas_of(pd.concat([scores, better]))
+    mine = both[both["method"] != "cegb_from_zero"].reset_index(drop=True)
+    pd.testing.assert_frame_equal(mine, table)
+    assert both["area"].max() > 2
+    pd.testing.assert_frame_equal(ratings.ranking(both), ratings.ranking(table))
 
 
-def test_elo_is_the_most_likely_rating(table):
-    counted = ratings.wins(table)
-    won = counted.won.sum(axis=0)
-    assert won.sum() == pytest.approx(6 * len(counted.datasets))  # each pair once a data set
-
-    def unlikely(theta):
-        gap = theta[:, None] - theta[None, :]
-        lost = np.sum(won * np.log1p(np.exp(-gap)))
-        drawn = 0.5 * np.sum(np.log1p(np.exp(-theta)) + np.log1p(np.exp(theta)))
-        return lost + drawn
-
-    best = optimize.minimize(unlikely, np.zeros(len(won)), method="BFGS", tol=1e-10).x
-    expected = 1500 + 400 / np.log(10) * best
-    np.testing.assert_allclose(ratings.elo(won), expected, atol=0.05)
-    assert ratings.elo(np.zeros((3, 3))).tolist() == [1500.0] * 3
-
-
-def test_ties_and_who_was_not_there(table):
-    same = table.assign(area=0.5)
-    counted = ratings.wins(same)
-    assert set(np.unique(counted.won)) == {0.0, 0.5}
-    less = table[~((table["method"] == "d") & (table["dataset"] != "set2"))]
-    at = ratings.wins(less).methods.index("d")
-    assert ratings.wins(less).there[:, at].tolist() == [s == 2 for s in range(5)]
-    ranked = ratings.ranking(made_up()).set_index("method")
-    assert (ranked["low"] <= ranked["elo"]).all()
-    assert (ranked["elo"] <= ranked["high"]).all()
-    assert ranked["n_sets"].tolist() == [5] * 4
-    assert ranked.index.tolist() == ["d", "c", "b", "a"]  # the highest rating first
-    assert ranked["elo"].is_monotonic_decreasing
+def test_who_was_not_there_is_as_the_constant_or_absent(table):
+    """And one data set is no rank."""
+    less = table[~((table["method"] == "d") & (table["dataset"] == "set0"))]
+    less = less[~((less["method"] == "c") & (less["dataset"] != "set2"))]
+    ranked = ratings.ranking(less).set_index("method")
+    assert ranked.index.tolist() == ["d", "b", "a", "c"]
+    assert ranked["rank"].tolist()[:3] == [1, 2, 3]
+    assert ranked.loc["c", ["rank", "low", "high"]].isna().all()
+    assert ranked["n_sets"].tolist() == [4, 5, 5, 1]
+    means = less.groupby(["method", "dataset"])["area"].mean()
+    assert ranked.loc["d", "own_area"] == pytest.approx(means["d"].mean(), abs=1e-4)
+    assert ranked.loc["d", "area"] == pytest.approx(means["d"].sum() / 5, abs=1e-4)
+    a, b = (means[m] for m in "ab")  # trained on everything: ranked among themselves
+    assert ranked.loc["a", "mean_rank"] == pytest.approx(1 + np.mean(b > a))
+    assert ranked.loc[["c", "d"], "mean_rank"].isna().all()
 
 
 def test_the_critical_difference_is_nemenyis(table):
@@ -112,6 +105,7 @@ def test_the_critical_difference_is_nemenyis(table):
     # Demsar (2006), table 5: q of four methods at 5 % is 2.569.
     assert found.difference == pytest.approx(2.569 * np.sqrt(k * (k + 1) / (6 * n)), rel=1e-3)
     assert ratings.critical(table[table["dataset"] == "set1"]) is None
+    assert ratings.critical(table[table["method"] < "c"]) is None
 
 
 def test_sign_flips_are_all_tried():
@@ -131,17 +125,54 @@ def test_nothing_is_said_that_the_intervals_do_not_carry(table):
     assert [answer.question.second for answer in found] == ["a", "b"]  # the third never met
     for answer in found:
         means = table.pivot_table(index="dataset", columns="method", values="area")
-        by_hand = (means[answer.question.first] - means[answer.question.second]).mean()
-        assert answer.difference == pytest.approx(by_hand)
+        by_hand = means[answer.question.first] - means[answer.question.second]
+        assert answer.difference.mean == pytest.approx(by_hand.mean())
+        assert answer.difference.half == pytest.approx(stats.sem(by_hand) * stats.t.ppf(0.975, 4))
         assert answer.corrected >= answer.p
         # Five data sets: no sign flip is rarer than 1 in 16, so nothing may be said.
         assert answers.sentence(answer, {}).startswith("No difference")
-    many = ratings.areas(made_up(n_sets=12))
+    many = areas_of(made_up(n_sets=12))
     (answer,) = answers.answers(many, questions[:1])
     assert answers.sentence(answer, {"d": "D", "a": "A"}).startswith("D is better than A (")
     (other,) = answers.answers(many, (Question("a", "d", "?"),))
-    assert other.difference == pytest.approx(-answer.difference)
-    same = answers.sentence(answer, {"d": "D", "a": "A"}).partition(";")[2]
-    turned = answers.sentence(other, {"d": "D", "a": "A"})
-    assert turned.startswith("D is better than A (difference of the mean areas +")
-    assert turned.partition(";")[2] == same  # better on as many, not on as few
+    assert other.difference.mean == pytest.approx(-answer.difference.mean)
+    # turned, it is the same sentence: better on as many, not on as few
+    same = answers.sentence(answer, {"d": "D", "a": "A"})
+    assert answers.sentence(other, {"d": "D", "a": "A"}) == same
+
+
+def test_who_leads_and_whether():
+    many = areas_of(made_up(n_sets=12, methods=("a", "b", "z")))
+    order = ratings.ranking(many)["method"].tolist()
+    assert order[0] == "z"
+    far = many.assign(area=many["area"] + (many["method"] == "z"))
+    found = answers.lead(far, order)
+    assert (found.first, found.not_told_apart) == ("z", [])
+    assert answers.said_of_lead(found, {"z": "Z"}).startswith("Z leads: its mean area is larger")
+    twin = many[many["method"] == "z"].assign(method="y")
+    rng = np.random.default_rng(3)
+    twin["area"] += 0.1 * rng.normal(size=len(twin))
+    found = answers.lead(pd.concat([many, twin]), ["z", "y", "b", "a"])
+    assert found.not_told_apart == ["y"]
+    said = answers.said_of_lead(found, {})
+    assert said.startswith("Nobody leads significantly: the largest mean area is that of z, ")
+    assert "not told apart from y (" in said
+
+
+def test_the_place_of_a_method_in_words(table):
+    ranked = ratings.ranking(table)
+    order = ranked["method"].tolist()
+    said = adding.place(order[1], table, ranked)
+    means = table.groupby(["method", "dataset"])["area"].mean()
+    below, above = (
+        np.sum(means[order[1]] > means[order[2]]),
+        np.sum(means[order[1]] < means[order[0]]),
+    )
+    assert said == (
+        f"{order[1]} is 2nd of 4; better than {order[2]} on {below} of 5 sets, worse than "
+        f"{order[0]} on {above} of 5 sets."
+    )
+    assert [adding._ordinal(n) for n in (1, 2, 3, 11, 17, 21)] == [
+        *("1st", "2nd", "3rd"),
+        *("11th", "17th", "21st"),
+    ]
