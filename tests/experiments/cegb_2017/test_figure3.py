@@ -109,7 +109,7 @@ def test_saving_at_the_point_that_validation_chooses_reads_the_test_set_only_for
         ("cegb", 0.72, 8.0, 0.55, 10.0),
         ("greedy_miser", 0.71, 50.0, 0.60, 100.0),
         ("greedy_miser", 0.71, 90.0, 0.90, 900.0),
-        ("gbrt", 0.80, 1.0, 0.85, 1.0),
+        ("gbrt", 0.80, 1.0, 0.85, 3.0),
     ]
     names = ["algorithm", "valid_score", "valid_cost", "test_score", "test_cost"]
     rows = pd.DataFrame(table, columns=names).assign(panel="a", seed=3, rounds=1)
