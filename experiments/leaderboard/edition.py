@@ -1,4 +1,4 @@
-"""Trains what an edition lacks, division by division and field by field, and keeps each as it ends.
+"""Trains what an edition lacks, field by field and division by division, and keeps each as it ends.
 
 What is finished within a division is in the store of this checkout; a division that is finished is
 a file (:mod:`experiments.leaderboard.kept`), with which any checkout of the same sources goes on.
@@ -57,12 +57,12 @@ def _sources() -> str:
 
 
 def pending(
-    folder: Path, fields: Sequence[Field], divisions: Iterable[int], methods: Sequence[Method]
+    folder: Path, fields: Sequence[Field], divisions: Sequence[int], methods: Sequence[Method]
 ) -> list[tuple[int, Field, list[Method]]]:
-    """Give what is not in the files yet: divisions, their fields, and the methods they lack."""
+    """Give what is not in the files yet, field by field: divisions, and the methods they lack."""
     found = []
-    for division in divisions:
-        for field in fields:
+    for field in fields:
+        for division in divisions:
             there = set(kept.read(folder, field, division)["method"])
             lacking = [method for method in methods if method.slug not in there]
             if lacking:
@@ -179,10 +179,10 @@ def checked_meta(
 ) -> dict[str, Any]:
     """Give what is said of all trials, this division's rows among them; refuse other sources."""
     meta, size, here = kept.read_meta(folder), SCALES[scale], environment()
-    of_methods = sources_hash(table.__name__, problems.__name__, "")
+    others = [sources_hash(one.__name__, problems.__name__, "") for one in (table, plan)]
     frozen = {"scale": scale, "trials": size.trials, "rounds": size.rounds,
               "seconds": size.seconds, "versions": here["versions"],
-              "sources": digest([_sources(), of_methods])}  # fmt: skip
+              "sources": digest([_sources(), *others])}  # fmt: skip
     if meta and any(meta[name] != value for name, value in frozen.items()):
         differ = sorted(name for name, value in frozen.items() if meta[name] != value)
         raise OtherSources(
