@@ -23,6 +23,9 @@ from experiments.compare.tables import Refused
 CONSTANT = ("constant", -1, 0.0)
 """Method, trial and cut of what answers always alike."""
 
+N_LEADING = 3
+"""Methods of each budget that an answer before the last judges."""
+
 _BETWEEN = 60
 """Budgets at which curves choose."""
 
@@ -64,6 +67,15 @@ def choose(rows: pd.DataFrame, budgets: Sequence[float]) -> pd.DataFrame:
         table.loc[at, "recommended"] = True
         chosen.append(table)
     return pd.concat(chosen, ignore_index=True)
+
+
+def leading(chosen: pd.DataFrame, n: int) -> pd.DataFrame:
+    """Keep of each budget the `n` methods that validate best, the recommended one among them."""
+    order = chosen.sort_values(
+        ["budget", "recommended", "valid_score"], ascending=[True, False, False], kind="stable"
+    )
+    kept = order.groupby("budget", sort=False).head(n).index
+    return chosen.loc[sorted(kept)].reset_index(drop=True)
 
 
 def gaps(rows: pd.DataFrame, budgets: Sequence[float]) -> list[dict]:

@@ -88,7 +88,7 @@ class _Budgets(click.ParamType):
 @click.option(
     "--trials",
     type=click.IntRange(min=1),
-    default=20,
+    default=12,
     show_default=True,
     help="Draws of parameters of each method.",
 )

@@ -1,31 +1,22 @@
-"""Runs a comparison: trials of all methods, the choice for each budget, the files."""
+"""Runs a comparison: which methods, their trials, an answer whenever there is a better one."""
 
 from __future__ import annotations
 
-import base64
 import logging
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
-
-import pandas as pd
 
 from algorithms.selection.scoring import is_within
-from datasets.sources.storage import write_atomically
-from experiments.cell import Cell, rounded
-from experiments.compare import limited, show
-from experiments.compare.choosing import CONSTANT, choose, gaps, judge, unreached
+from experiments.cell import Cell
+from experiments.compare import limited
+from experiments.compare.answering import Answering
 from experiments.compare.computing import Computing
-from experiments.compare.constant import always_alike
 from experiments.compare.likelihoods import gives
-from experiments.compare.metrics import Units
 from experiments.compare.outcome import Outcome, Search, Trained
-from experiments.compare.plan import Trial, plain
+from experiments.compare.plan import plain
 from experiments.compare.preparing import Asked, Prepared, prepare
-from experiments.compare.problem import load
 from experiments.compare.tables import Refused
 from experiments.compare.training import n_cells, train
-from experiments.compare.trials import run_chosen
 from experiments.looks import name_of
 from experiments.methods.method import Method
 from experiments.methods.table import METHODS, method_of
@@ -94,22 +85,20 @@ def compare(
     total = n_cells(methods, search, len(possible))
     store = Store(out / "trials")
     with Computing(prepared, store, workers, total, progress, search.seconds) as computing:
-        cells, trained = train(
-            prepared, methods, search, asked.seed, possible, asked.split_cost, computing
+        answering = Answering(
+            asked, search, prepared, methods, left_out, asked_for, too_small, out, computing
         )
-        _refuse_if_all_failed(trained, methods)
-        missed = too_small | unreached(trained.rows, asked_for)
-        chosen, whole = _chosen(cells, trained, asked_for, computing)
-    answer, valid_score, units = always_alike(load(str(prepared.path)))
-    measured = {key: Units.of_json(row) for key, row in whole.items()}
-    table, differences, constant = judge(chosen, measured | {CONSTANT: units}, asked.seed)
-    models = _write_models(out, search.budgets, table, whole)
-    outcome = Outcome(
-        prepared, methods, left_out, trained, table, differences,
-        {"answer": answer, "valid_score": valid_score, **constant},
-        gaps(trained.rows, asked_for), missed, models,
-    )  # fmt: skip
-    show.write(out, outcome, asked, search)
+        try:
+            cells, trained = train(
+                prepared, methods, search, asked.seed, possible, asked.split_cost, computing,
+                answering.early,
+            )  # fmt: skip
+            _refuse_if_all_failed(trained, methods)
+            outcome = answering.last(cells, trained)
+        except KeyboardInterrupt:
+            if answering.so_far:
+                log.warning("%s has the answer %s", out / "README.txt", answering.so_far)
+            raise
     _name_what_must_not_fail(trained, methods, cells)
     return outcome
 
@@ -168,62 +157,3 @@ def _name_what_must_not_fail(
             failures.append((cell, TrialFailed(said[0])))
     if failures:
         raise CellsFailed("the comparison", failures)
-
-
-# --- what is chosen -----------------------------------------------------------------------------
-
-
-def _chosen(
-    cells: Sequence[Cell], trained: Trained, budgets: Sequence[float], computing: Computing
-) -> tuple[pd.DataFrame, dict[tuple, dict]]:
-    """Choose for each budget and train what is chosen again; choose anew where that fails."""
-    rows = trained.rows
-    by_key = {(cell.algorithm, cell.params["trial"]): cell for cell in cells}
-    while True:
-        chosen = choose(rows, budgets)
-        least = chosen.groupby(["method", "trial", "cut"], sort=False)["budget"].min()
-        kept = [
-            Trial(cell.dataset, cell.algorithm, {**cell.params, "cut": cut, "budget": budget})
-            for (method, trial, cut), budget in least.items()
-            for cell in [by_key[method, trial]]
-        ]
-        computing.expect(len(kept))
-        whole = dict(
-            zip(least.index, (r[0] for r in computing.rows(run_chosen, kept)), strict=True)
-        )
-        lost = [key for key, row in whole.items() if "failed" in row]
-        if not lost:
-            break
-        keys = pd.MultiIndex.from_frame(rows[["method", "trial", "cut"]])
-        rows = rows[~keys.isin(lost)]
-        if rows.empty or not is_within(rows["valid_cost"].min(), max(budgets)):
-            raise Refused(f"What was chosen cannot be trained again: {whole[lost[0]]['failed']}.")
-    at = [tuple(line) for line in chosen[["method", "trial", "cut"]].itertuples(index=False)]
-    return chosen.assign(
-        test_cost=[rounded(whole[key]["test_cost"]) for key in at],
-        not_retrained=[whole[key]["not_retrained"] or "" for key in at],
-    ), whole
-
-
-def _write_models(
-    out: Path, budgets: Sequence[float], table: pd.DataFrame, whole: dict
-) -> dict[float, dict[str, Any]]:
-    """Write the recommended model of each budget; say how each is loaded."""
-    folder = out / "models"
-    folder.mkdir(exist_ok=True)
-    for budget in budgets:  # of an earlier run, perhaps
-        (folder / f"budget-{plain(budget)}.zip").unlink(missing_ok=True)
-    models = {}
-    for line in table[table["recommended"]].itertuples():
-        row = whole[line.method, line.trial, line.cut]
-        path = folder / f"budget-{plain(line.budget)}.zip"
-        if row["model"] is not None:
-            write_atomically(path, base64.b64decode(row["model"]))
-        models[line.budget] = {
-            "path": path if row["model"] is not None else None,
-            "module": row["module"],
-            "class": row["class"],
-            "says": row["says"],
-            "method": line.method,
-        }
-    return models

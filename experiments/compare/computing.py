@@ -35,8 +35,8 @@ class Computing:
     ) -> None:
         self._prepared, self._store, self._workers = prepared, store, workers
         self._bar = tqdm(total=total, unit="cell", disable=None if progress else True)
-        self._done, self._total, self._seconds = 0, total, seconds
-        self._spent: dict[str, list[float]] = {}  # Seconds of each cell computed, by method
+        self._done, self._total, self._limit = 0, total, seconds
+        self._computed, self._seconds = 0, 0.0  # trials that were in no store, and their seconds
 
     def __enter__(self) -> Computing:
         return self
@@ -44,9 +44,9 @@ class Computing:
     def __exit__(self, *_) -> None:
         self._bar.close()
 
-    def expect(self, n_more: int) -> None:
-        """Say how many cells are still to come."""
-        self._total = self._bar.total = self._done + n_more
+    def expect(self, n_more: int, *, besides: bool = False) -> None:
+        """Say how many cells are still to come, or how many besides."""
+        self._total = self._bar.total = (self._total if besides else self._done) + n_more
         self._bar.refresh()
 
     def rows(self, run_cell: Callable, cells: Sequence[Cell]) -> list[list[dict]]:
@@ -74,29 +74,40 @@ class Computing:
             if isinstance(outcome, BaseException):  # the worker itself, not what it trained
                 outcome = [{"failed": reason(outcome)}], 0.0
             found[key], seconds = outcome
-            self._spent.setdefault(tasks[index].cell.algorithm, []).append(seconds)
+            if "trial" in tasks[index].cell.params:  # to choose features takes no time
+                self._computed, self._seconds = self._computed + 1, self._seconds + seconds
             if found[key] and "failed" in found[key][0]:
                 log.error("failed: %s · %s", label, found[key][0]["failed"])
             else:
                 self._store.put(key, found[key], seconds)
-                log.info("[%d/%d] %s · %.2f s", self._done, self._total, label, seconds)
+                # Beside a bar they would push an answer off the screen.
+                level = logging.INFO if self._bar.disable else logging.DEBUG
+                log.log(level, "[%d/%d] %s · %.2f s", self._done, self._total, label, seconds)
         return [found[key] for key in keys]
 
-    def announce(self, cells: Sequence[Cell], n_more: int) -> None:
-        """Say how long cells, and others of each method, will take, by what was computed so far."""
-        each = {slug: sum(spent) / len(spent) for slug, spent in self._spent.items()}
-        seconds = sum(each.get(cell.algorithm, 0.0) for cell in cells) + n_more * sum(each.values())
-        if seconds > 0:  # else they were finished before
+    def announce(self) -> None:
+        """Say how long what is to come will take, by what was computed so far."""
+        if self.seconds_to_go > 0:  # else it was finished before
             log.info(
                 "about %.2g minutes to go with %d trainings at a time, by the first of each method",
-                seconds / self._workers.jobs / 60,
+                self.seconds_to_go / 60,
                 self._workers.jobs,
             )
+
+    @property
+    def seconds_to_go(self) -> float:
+        """How long what is to come will take, by what was computed so far; 0 if nothing was."""
+        return self._seconds / max(1, self._computed) * self.n_to_come / self._workers.jobs
+
+    @property
+    def n_to_come(self) -> int:
+        """About how many cells are to come."""
+        return max(0, self._total - self._done)
 
     def _limited(self, cell: Cell) -> Cell:
         """Give a trial its limit; what was chosen is trained again without one."""
         chosen = "cut" in cell.params
-        return cell if chosen or self._seconds is None else replace(cell, seconds=self._seconds)
+        return cell if chosen or self._limit is None else replace(cell, seconds=self._limit)
 
     def _advance(self, n: int) -> None:
         self._done += n

@@ -18,7 +18,7 @@ class Search:
     """How methods are compared."""
 
     budgets: Sequence[float]  # Largest mean cost of a prediction, each
-    trials: int = 20  # Draws of each method
+    trials: int = 12  # Draws of each method
     rounds: int = 200  # Rounds of boosting
     own: Sequence[str] = ()  # Classes of the user's, ``package:Class``
     only: Sequence[str] = ()  # Methods of the suite, by name; empty: all that fit
@@ -90,6 +90,7 @@ class Outcome:
     unreached: dict[float, str]  # Budgets without a model, each with a sentence
     # The recommended model of each budget: its file, and the class of the user's that loads it
     models: dict[float, dict[str, Any]]
+    so_far: str = ""  # Of an answer before all is trained, what it rests on
 
     @property
     def rows(self) -> pd.DataFrame:

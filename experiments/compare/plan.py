@@ -62,6 +62,27 @@ def n_further(search: Search, n_budgets: int) -> int:
     return max(FEWEST, math.ceil(search.trials / max(_FEWEST_BUDGETS, n_budgets)))
 
 
+def stages(cells: Sequence[Cell], search: Search, n_budgets: int) -> list[list[Cell]]:
+    """Give cells in the order of training, in stages that an answer can follow.
+
+    First come a draw on the whole table, then one on features within the smallest and one within
+    the largest budget: each method has a model for each budget. Each further stage has about as
+    many trainings of a method as all before it, of all budgets and of the whole table alike.
+    """
+    n, each = n_further(search, n_budgets), max(1, n_budgets)
+    share = {i: i / search.trials for i in range(search.trials)}
+    share |= {search.trials + k * n + j: (j + k / each) / n
+              for k in range(n_budgets) for j in range(n)}  # fmt: skip
+    first = [0, search.trials, search.trials + (n_budgets - 1) * n][: 1 + min(n_budgets, 2)]
+    order = [*first, *sorted(set(share) - set(first), key=lambda trial: (share[trial], trial))]
+    place = {trial: at for at, trial in enumerate(order)}
+    found: dict[int, list[Cell]] = {}
+    for cell in sorted(cells, key=lambda cell: place[cell.params["trial"]]):
+        thirds = (place[cell.params["trial"]] + 1) / len(first)
+        found.setdefault(max(0, math.ceil(math.log2(thirds))), []).append(cell)
+    return list(found.values())
+
+
 def n_bisected(n_further: int) -> int:
     """Give how many of them bisect λ, where there is one."""
     return n_further // 2

@@ -9,9 +9,9 @@ from typing import Any
 import matplotlib
 import pandas as pd
 
-from datasets.sources.storage import write_atomically
+from algorithms.selection.scoring import is_within
 from experiments.compare import plan
-from experiments.compare.choosing import CONSTANT
+from experiments.compare.choosing import CONSTANT, N_LEADING
 from experiments.compare.outcome import Outcome, Search
 from experiments.compare.page import html
 from experiments.compare.picture import picture
@@ -28,8 +28,8 @@ WHEEL = "cost_aware_boosting"
 _SALT = "compare"
 
 
-def write(folder: Path, outcome: Outcome, asked: Asked, search: Search) -> None:
-    """Write all files of a comparison but the models.
+def files(folder: Path, outcome: Outcome, asked: Asked, search: Search) -> dict[Path, bytes]:
+    """Give all files of a comparison but the models.
 
     Parameters
     ----------
@@ -44,16 +44,15 @@ def write(folder: Path, outcome: Outcome, asked: Asked, search: Search) -> None:
         "table.md": markdown(outcome),
         "differences.csv": _csv(outcome.differences),
         "README.txt": summary(outcome, asked, search, folder) + "\n",
-        "page.html": html(outcome, asked, search, recommendation(outcome)),
+        "page.html": html(outcome, asked, search, recommendation(outcome), so_far(outcome)),
     }
-    for name, text in texts.items():
-        write_atomically(folder / name, shown(text).encode())
     # A user's names are no formulas, and may have letters that the font lacks.
     as_it_is = matplotlib.rc_context({"text.parse_math": False})
     with house_style(_SALT), as_it_is, warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing from", UserWarning)
         drawn = picture_bytes(picture(outcome, asked, search), "png", _SALT)
-    write_atomically(folder / "picture.png", drawn)
+    written = {name: shown(text).encode() for name, text in texts.items()}
+    return {folder / name: content for name, content in {**written, "picture.png": drawn}.items()}
 
 
 def _csv(table: pd.DataFrame) -> str:
@@ -127,7 +126,7 @@ def _table(outcome: Outcome, budget: float) -> list[str]:
     lacking = [
         f"{labels[slug]} (its cheapest costs {cheapest[slug]:.4g})"
         for slug in labels
-        if slug not in set(pool["method"]) and slug in cheapest.index
+        if slug in cheapest.index and not is_within(cheapest[slug], budget)
     ]
     if lacking:
         lines += ["", f"No model within this budget: {', '.join(lacking)}."]
@@ -143,6 +142,14 @@ def _table(outcome: Outcome, budget: float) -> list[str]:
     if kept:
         lines += ["", f"Kept as trained on the training rows alone: {'; '.join(kept)}."]
     return lines
+
+
+def so_far(outcome: Outcome) -> str:
+    """Say of an answer before the last what it rests on; nothing of the last."""
+    return outcome.so_far and (
+        f"this answer is {outcome.so_far}. Of each budget the {N_LEADING} methods that validate "
+        "best are judged. The same command goes on to the answer by all trainings"
+    )
 
 
 def recommendation(outcome: Outcome) -> list[str]:
@@ -229,6 +236,7 @@ def summary(outcome: Outcome, asked: Asked, search: Search, folder: Path) -> str
         *(f"Note: {line}." for line in outcome.prepared.notes),
         *(f"Left out: {line}." for line in outcome.left_out),
         *(f"{line}." for line in complaints),
+        *([f"SO FAR: {so_far(outcome)}."] if outcome.so_far else []),
         "",
         *recommendation(outcome),
         "",

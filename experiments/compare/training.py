@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import pandas as pd
 
@@ -39,6 +39,7 @@ def train(
     budgets: Sequence[float],
     split_cost: float,
     computing: Computing,
+    so_far: Callable[[list[Cell], Trained], None],
 ) -> tuple[list[Cell], Trained]:
     """Train all methods: drawn trials, affordable features, λ bisected towards the budgets.
 
@@ -46,6 +47,8 @@ def train(
     ----------
     budgets : sequence of float
         Those that a tree can be within.
+    so_far : callable
+        Given what is returned after each stage but the last; it decides nothing of what follows.
 
     Returns
     -------
@@ -67,22 +70,37 @@ def train(
     of_text = {"has_text": prepared.has_text}
     drawn = plan.drawn_cells(data, methods, search, seed, range_, **of_text)
     further = plan.further_cells(data, methods, search, seed, left, subsets, range_, **of_text)
-    cells = [*drawn, *further]
-    first = cells[: len(methods)]  # a draw of each method
-    results = computing.rows(run_trial, first)
-    others = n_cells(methods, search, len(budgets)) - len(cells) - len(choosing)
-    computing.announce(cells[len(first) :], max(0, others) // len(methods))
-    results += computing.rows(run_trial, cells[len(first) :])
-    bisected, found = _bisect(data, methods, search, budgets, drawn, results, computing)
-    cells += bisected
-    return cells, _gathered(cells, [*results, *found], n)
+    planned, done = [*drawn, *further], {}
+    for stage in plan.stages(planned, search, len(budgets)):
+        if done:
+            so_far(*_gathered(planned, done, n))
+        else:
+            done |= _trained(stage[: len(methods)], computing)  # a draw of each
+            computing.announce()
+        done |= _trained([cell for cell in stage if _name(cell) not in done], computing)
+    so_far(*_gathered(planned, done, n))
+    planned += _bisect(data, methods, search, budgets, drawn, done, computing)
+    return _gathered(planned, done, n)
 
 
-def _bisect(data, methods, search, budgets, drawn, results, computing):
-    """Bisect λ for each method that has one and each budget; a step of all of them at a time."""
+def _trained(cells: Sequence[Cell], computing: Computing) -> dict[tuple, list[dict]]:
+    """Train cells; give the rows of each by method and trial."""
+    results = computing.rows(run_trial, cells)
+    return {_name(cell): rows for cell, rows in zip(cells, results, strict=True)}
+
+
+def _name(cell: Cell) -> tuple[str, int]:
+    return cell.algorithm, cell.params["trial"]
+
+
+def _bisect(data, methods, search, budgets, drawn, done, computing) -> list[Cell]:
+    """Bisect λ for each method that has one and each budget; a step of all of them at a time.
+
+    What is trained is put into `done`.
+    """
     spent = {}
-    for cell, rows in zip(drawn, results, strict=False):  # what is drawn comes first
-        spent.setdefault(cell.algorithm, []).append((cell.params["draw"], rows))
+    for cell in drawn:
+        spent.setdefault(cell.algorithm, []).append((cell.params["draw"], done[_name(cell)]))
     paths = {}
     for method in methods:
         if not method.has_tradeoff:
@@ -93,7 +111,7 @@ def _bisect(data, methods, search, budgets, drawn, results, computing):
             start = bisecting.begin(known, budget)
             if start is not None:
                 paths[method.slug, k] = (method, budget, known, [start])
-    cells, found = [], []
+    cells = []
     for step in range(plan.n_bisected(plan.n_further(search, len(budgets)))):
         now = {
             (slug, k): plan.bisecting_cell(
@@ -102,16 +120,15 @@ def _bisect(data, methods, search, budgets, drawn, results, computing):
             )
             for (slug, k), (method, budget, known, path) in paths.items()
         }  # fmt: skip
-        answers = computing.rows(run_trial, list(now.values()))
-        for key, cell, rows in zip(now, now.values(), answers, strict=True):
-            _, budget, _, path = paths[key]
+        done |= _trained(list(now.values()), computing)
+        for key, cell in now.items():
+            (_, budget, _, path), rows = paths[key], done[_name(cell)]
             if _has(rows, "failed"):
                 del paths[key]
             else:
                 path.append(_spent(cell.params["draw"], rows, budget))
         cells += now.values()
-        found += answers
-    return cells, found
+    return cells
 
 
 def _has(rows: list[dict], what: str) -> bool:
@@ -125,11 +142,14 @@ def _spent(draw, rows: list[dict], budget: float) -> Spent:
     return Spent(draw["tradeoff"], rows[-1]["valid_cost"], max(within, default=float("-inf")), draw)
 
 
-def _gathered(cells: Sequence[Cell], results: Sequence[list[dict]], n_further: int) -> Trained:
-    """Put every trial at every cut into one table, and count what gave no model."""
+def _gathered(
+    planned: Sequence[Cell], done: Mapping[tuple, list[dict]], n_further: int
+) -> tuple[list[Cell], Trained]:
+    """Give the cells that are done; every trial of them at every cut, and what gave no model."""
+    cells = [cell for cell in planned if _name(cell) in done]
     lines, n_trained, constant, failed = [], {}, {}, {}
-    for cell, rows in zip(cells, results, strict=True):
-        slug = cell.algorithm
+    for cell in cells:
+        slug, rows = cell.algorithm, done[_name(cell)]
         n_trained[slug] = n_trained.get(slug, 0) + 1
         if _has(rows, "failed"):
             failed.setdefault(slug, []).append(rows[0]["failed"])
@@ -138,6 +158,5 @@ def _gathered(cells: Sequence[Cell], results: Sequence[list[dict]], n_further: i
         else:
             names = {"method": slug, "trial": cell.params["trial"], "kind": cell.params["kind"]}
             lines += [{**names, **row} for row in rows]
-    return Trained(
-        pd.DataFrame(lines, columns=list(_COLUMNS)), n_trained, n_further, constant, failed
-    )
+    table = pd.DataFrame(lines, columns=list(_COLUMNS))
+    return cells, Trained(table, n_trained, n_further, constant, failed)

@@ -4,6 +4,7 @@ import dataclasses
 import html
 import json
 import math
+import re
 import types
 
 import numpy as np
@@ -184,7 +185,8 @@ def test_the_page_begins_with_the_recommendation(classified):
     outcome, out, _, _ = classified
     text = (out / "page.html").read_text(encoding="utf-8")
     sentences = show.recommendation(outcome)
-    first = html.unescape(text[text.index('<p class="answer">') :].split("</p>")[0])
+    first = text[text.index('<p class="answer">') :].split("</p>")[0]
+    first = html.unescape(re.sub("<[^>]*>", "", first))
     assert first.endswith(sentences[0][1:] + ".")
     for line in outcome.table.itertuples():
         assert f"{line.test_low:.4f} to {line.test_high:.4f}" in text

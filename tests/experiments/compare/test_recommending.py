@@ -11,7 +11,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.utils import get_tags
 
 from algorithms.registry import load_model
-from experiments.compare import choosing, comparison, limited, picture, show
+from experiments.compare import answering, choosing, limited, picture, show
 from experiments.compare.comparison import Search, compare
 from experiments.compare.constant import always_alike
 from experiments.compare.metrics import Units, units
@@ -418,7 +418,7 @@ def test_what_would_cost_more_is_kept(small, tmp_path, monkeypatch):
 
 
 def test_what_fails_when_chosen_is_replaced(small, tmp_path, monkeypatch):
-    monkeypatch.setattr(comparison, "run_chosen", dies_once(comparison.run_chosen))
+    monkeypatch.setattr(answering, "run_chosen", dies_once(answering.run_chosen))
     outcome = compare(small, Search((2.0,), 1, 3, only=["gbrt"]), tmp_path, InThisProcess())
     assert len(outcome.table) == 1
     assert outcome.models[2.0]["path"].is_file()
