@@ -128,13 +128,17 @@ def read_prices(path: Path | None, names: list[str], others: Sequence[str] = ())
         )
     texts = {name: lines.columns[own].text for name, own in asked.items() if own is not None}
     own_name = {key(name): name for name in names}  # as the table spells it
-    if any(label is None for label in texts["feature"]):
-        raise Refused(f"{file} has a line without the name of a feature: name it, or leave it out.")
+    complaints, group_of = Complaints(), {}
+    there = np.array([label is not None for label in texts["feature"]], dtype=bool)
+    if not there.all():
+        complaints.said.append(
+            f"{file} has a line without the name of a feature: name it, or leave it out."
+        )
+        texts = {name: values[there] for name, values in texts.items()}
     labels = [own_name.get(key(label), key(label)) for label in texts["feature"]]
     used, unused = _used(labels, texts.get("group"), others)
     labels = [labels[i] for i in used]
     texts = {name: values[used] for name, values in texts.items()}
-    complaints, group_of = Complaints(), {}
     with complaints.heard():
         group_of = _groups(texts.get("group"), labels, own_name, file)
     priced = set(group_of.values()) - set(names)  # groups that may have a line of their own

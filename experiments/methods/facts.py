@@ -79,8 +79,8 @@ def forest_of_grades(facts: Facts) -> str:
 
 def optimal_tree(facts: Facts) -> str:
     """Say why STreeD's optimal tree cannot serve."""
-    if facts.n_features > MOST_OF_OPTIMAL:
-        return f"its trees are optimal for at most {MOST_OF_OPTIMAL} features"
+    if (n := facts.n_features) > MOST_OF_OPTIMAL:
+        return f"its search takes too long on {n} columns: {MOST_OF_OPTIMAL} at most"
     return "it takes no weights of rows" if facts.weighted else ""
 
 

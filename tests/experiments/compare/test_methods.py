@@ -120,7 +120,7 @@ def test_reasons_in_a_few_words():
     for slug in ("catboost_per_object", "lightgbm_cegb"):  # at the price of feature and group
         assert not METHODS[slug].installed() or METHODS[slug].why_not(grouped) == ""
     wide = dataclasses.replace(two, n_features=31)
-    assert facts.optimal_tree(wide) == "its trees are optimal for at most 30 features"
+    assert facts.optimal_tree(wide) == "its search takes too long on 31 columns: 30 at most"
     assert facts.optimal_tree(weighted) == "it takes no weights of rows"
     assert (two.n_prices, grouped.n_prices) == (3, 3)
 

@@ -124,6 +124,7 @@ def test_a_test_file_judges_and_nothing_else(tmp_path):
         ("feature,cost\na,007\nb,2\n", "costs.csv has others for 'a'"),
         ("feature,cost\na,\nb,2\n", "costs.csv has others for 'a'"),
         ("feature,cost\n,1\nb,2\n", "a line without the name of a feature"),
+        ("feature,cost\n,1\nb,x\n", "3 things are wrong."),
         ("feature,cost\na,1\na ,2\nb,1\n", "more than one cost for 'a'"),
     ],
 )
