@@ -492,7 +492,7 @@ def test_the_command(run, tmp_path):
         ),
         (["--budgets", "1", "--task", "ranking"], "--query COLUMN"),
         (["--budgets", "1", "--drop", "height"], "no column 'height', which --drop names"),
-        (["--budgets", "1", "--only", "xgboost"], "--only must be of cegb"),
+        (["--budgets", "1", "--only", "perceptron"], "--only must be of cegb"),
         (["--budgets", "1", "--weight", "amount"], "Weights must be numbers above 0"),
         (["--budgets", "1", "--method", "Threshold"], "must be package.module:Class"),
         (["--budgets", "1", "--method", "nowhere:Threshold"], "nowhere cannot be imported"),
