@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import zlib
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +20,7 @@ from experiments.leaderboard.kept import CONSTANT
 from experiments.leaderboard.nested import nested
 from experiments.leaderboard.problems import METRICS
 from experiments.leaderboard.questions import ABLATION
-from experiments.looks import name_of
+from experiments.looks import look_of, name_of
 from experiments.publishing.report.site import Linked, site
 from experiments.registry import NAMES, short_name
 from experiments.style import house_style, picture_bytes
@@ -33,6 +34,23 @@ UNITS = {
     "uniform": "features",
 }
 
+
+RANKINGS = ("mq2008", "yahoo_ltr_sample", "mslr", "clueweb09")
+
+FAMILIES = {
+    "our boosted trees": ("cegb", "greedy_miser", "gbrt", "early_exit"),
+    "features chosen first": ("priced_subset", "blind_subset"),
+    "forests and the optimal tree": ("budget_prune", "budget_forest", "streed"),
+    "CatBoost": ("catboost", "catboost_first_use", "catboost_per_object"),
+    "LightGBM": ("lightgbm", "lightgbm_cegb", "lightgbm_early_stop", "lightgbm_lambdarank"),
+    "libraries without prices": ("lightgbm", "xgboost", "catboost", "hist_gradient_boosting"),
+    "cascades": (
+        *("cronus", "raykar_cascade", "and_or_cascade"),
+        *("viola_jones", "fcboost", "bourdev_cascade"),
+    ),
+    "decision DAGs and stumps": ("mddag", "mddag_stumps", "adaboost_mh"),
+}
+"""Methods that are coloured together; the first family is, where no script runs."""
 
 _SALT = "leaderboard"
 _NEAR = 0.99  # of the best score: "within 1 %"
@@ -97,7 +115,7 @@ def rendered(folder: Path) -> str:
     scores, table, ranked = tables["scores"], tables["areas"], tables["ranking"]
     order = ranked["method"].tolist()
     methods = table[table["method"].isin(order)]
-    critical = ratings.critical(methods)
+    critical, found = ratings.critical(methods), answers.answers(methods)
     own = Path(__file__).resolve().parent
     papers = [Linked(f"{short_name(paper)}.html", name) for paper, name in NAMES.items()]
     environment = site(papers, own)
@@ -111,13 +129,15 @@ def rendered(folder: Path) -> str:
         else str(divisions[0]),
         n_sets=table["dataset"].nunique(),
         lead=said_of_lead(tables),
-        answers=answers.answers(methods),
-        sentences=sentences(methods),
-        ranking=ranked.astype({"rank": object}).to_dict("records"),
+        sentences=sentences(found),
+        by_task=by_task(methods),
+        ranking=ranked.to_dict("records"),
         critical=critical,
         critical_picture=None if critical is None else _svg(pictures.critical_difference, critical),
         fields=_fields(scores[~scores["method"].isin(ABLATION)]),
-        legend=_svg(pictures.legend, order),
+        families=_families(order),
+        marks=[(slug, look_of(slug).colour) for slug in order],
+        answers_picture=_svg(pictures.of_answers, found) if found else "",
         cheapest=cheapest_near_best(scores).to_dict("records"),
         one_feature=one_feature(scores, order),
         ablation=ablation(table),
@@ -128,9 +148,31 @@ def rendered(folder: Path) -> str:
     )  # fmt: skip
 
 
-def sentences(table: pd.DataFrame) -> list[tuple[str, str]]:
+def _families(order: list[str]) -> list[tuple[str, str]]:
+    """Give what can be coloured together, and all: names, and methods as a script reads them."""
+    found = {name: [m for m in methods if m in order] for name, methods in FAMILIES.items()}
+    found["all"] = order
+    return [(name, " ".join(methods)) for name, methods in found.items() if methods]
+
+
+def by_task(table: pd.DataFrame) -> dict[str, str]:
+    """Give CEGB's difference to Greedy Miser by task, and on the sets of its paper's figure."""
+    named = {
+        "rankings": table["dataset"].isin(RANKINGS),
+        "classes": ~table["dataset"].isin(RANKINGS),
+        "figure": table["dataset"].isin(("miniboone", "covertype")),
+    }
+    found = {}
+    for name, those in named.items():
+        gaps = answers.differences(table[those], "cegb", "greedy_miser")
+        gap = nested(gaps) if gaps else None
+        if gap is not None and gap.n_sets > 1:
+            found[name] = f"{gap.mean:+.3f} ({gap.low:+.3f} to {gap.high:+.3f})"
+    return found if len(found) == len(named) else {}
+
+
+def sentences(found: Sequence[answers.Answer]) -> list[tuple[str, str]]:
     """Give the declared questions, and their answers in words."""
-    found = answers.answers(table)
     names = {q: name_of(q) for a in found for q in (a.question.first, a.question.second)}
     return [(answer.question.asks, answers.sentence(answer, names)) for answer in found]
 
@@ -165,10 +207,9 @@ def ablation(table: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _fields(scores: pd.DataFrame) -> list[dict[str, Any]]:
-    rankings = {"mq2008", "yahoo_ltr_sample", "mslr", "clueweb09"}
     found = []
     for dataset, each in pictures.by_dataset(scores):
-        metric = METRICS["ranking" if dataset in rankings else "classification"]
+        metric = METRICS["ranking" if dataset in RANKINGS else "classification"]
         for prices, field in each:
             picture = _svg(pictures.of_field, field, metric, UNITS.get(prices, prices))
             found.append({"dataset": dataset, "prices": prices, "picture": picture})
@@ -195,6 +236,14 @@ def _svg(draw, *arguments) -> Markup:
     text = re.sub(r"(?<=[ LM])(\d+\.\d\d)\d+(?=[ \n])", r"\1", text)
     # Several pictures are in one page: what is named in each must be named differently.
     prefix = f"p{zlib.crc32(text.encode())}-"
+    text = re.sub(r'<g id="line-(\w+)"', _line, text)
     text = re.sub(r'\bid="', f'id="{prefix}', text)
     text = re.sub(r'(xlink:href="#|url\(#)', rf"\1{prefix}", text)
     return Markup(text)  # our own drawing
+
+
+def _line(found: re.Match) -> str:
+    """Give the tag of a method's curve."""
+    method = found[1]
+    chosen = " chosen" if method in next(iter(FAMILIES.values())) else ""
+    return f'<g class="line{chosen}" data-method="{method}"'

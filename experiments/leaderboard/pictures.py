@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 
 import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from experiments.leaderboard.answers import Answer
 from experiments.leaderboard.kept import CONSTANT
 from experiments.leaderboard.ratings import Critical
 from experiments.looks import look_of, name_of
@@ -75,7 +77,7 @@ def of_field(scores: pd.DataFrame, metric: str, unit: str) -> Figure:
         look = look_of(str(method))
         ax.plot(
             curve["cost"], curve["score"], color=look.colour, marker=look.marker,
-            linestyle=look.line, label=name_of(str(method)), linewidth=1.1,
+            linestyle=look.line, linewidth=1.1, gid=f"line-{method}",
         )  # fmt: skip
     ax.axhline(constant, color="0.6", linewidth=0.8, linestyle=(0, (4, 3)))
     log_cost_axis(ax)
@@ -84,18 +86,22 @@ def of_field(scores: pd.DataFrame, metric: str, unit: str) -> Figure:
     return figure
 
 
-def legend(methods: list[str]) -> Figure:
-    """Draw the one legend of all fields."""
-    figure = Figure(figsize=(9.0, 0.1 + 0.16 * (1 + (len(methods) + 2) // 3)), layout="constrained")
+def of_answers(found: Sequence[Answer]) -> Figure:
+    """Draw the difference of each declared question and its interval, at the width of a phone."""
+    figure = Figure(figsize=(4.2, 0.4 + 0.48 * len(found)), layout="constrained")
     ax = figure.subplots()
-    ax.axis("off")
-    for method in methods:
-        look = look_of(method)
-        ax.plot(
-            [], [], color=look.colour, marker=look.marker, linestyle=look.line,
-            label=name_of(method),
-        )  # fmt: skip
-    ax.legend(ncols=3, loc="center", fontsize=7)
+    for place, answer in enumerate(found):
+        gap, y = answer.difference, -place
+        colour = "black" if answer.holds else "0.55"
+        ax.plot([gap.low, gap.high], [y, y], color=colour, linewidth=2)
+        ax.plot([gap.mean], [y], "o", color=colour)
+        first, second = (name_of(name) for name in answer.question[:2])
+        ax.text(0.01, y + 0.24, f"{first} − {second}", transform=ax.get_yaxis_transform(),
+                fontsize=8)  # fmt: skip
+    ax.axvline(0, color="0.3", linewidth=0.8)
+    ax.set_ylim(-len(found) + 0.6, 0.6)
+    ax.set_yticks([])
+    ax.set_xlabel("difference of the mean areas, 95 % interval over data sets")
     return figure
 
 
