@@ -24,6 +24,7 @@ import hashlib
 import importlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from experiments.cell import digest
 
@@ -84,17 +85,33 @@ def closure(modules: tuple[str, ...], dataset: str) -> frozenset[str]:
     return frozenset(reached)
 
 
+class _Module(NamedTuple):
+    """What a module says: what it imports of the project, and a hash of its code."""
+
+    imports: tuple[str, ...]
+    digest: str
+
+
 @functools.cache
+def _read(module: str) -> _Module:
+    # The trees of a hundred modules are many objects: with them all alive Python's collector
+    # would take longer than all the rest.
+    code = code_of(module)
+    return _Module(
+        tuple(dict.fromkeys(_imports(code, module, _is_package(module)))),
+        _sha256(ast.unparse(code).encode()),
+    )
+
+
 def imports(module: str) -> tuple[str, ...]:
     """Return the modules of the project that a module imports, anywhere in its file."""
-    return tuple(dict.fromkeys(_imports(code_of(module), module, _is_package(module))))
+    return _read(module).imports
 
 
 def _is_package(module: str) -> bool:
     return (path_of(module) or "").endswith("__init__.py")
 
 
-@functools.cache
 def code_of(module: str) -> ast.Module:
     """Return the code of a module without docstrings, comments and imports for type checkers."""
     path = path_of(module)
@@ -102,22 +119,38 @@ def code_of(module: str) -> ast.Module:
         source = Path(importlib.import_module(module).__file__).read_bytes()
     else:
         source = contents()[path]
-    return _Bare().visit(ast.parse(source))
+    tree = ast.parse(source)
+    tree.body = _bare(tree.body)
+    return tree
 
 
-class _Bare(ast.NodeTransformer):
-    """Takes out what no run depends on."""
+_BLOCKS = "body", "orelse", "finalbody", "handlers", "cases"
+"""Where statements hold statements; an expression holds none."""
 
-    def visit_Expr(self, node: ast.Expr) -> ast.AST | None:
-        return None if isinstance(node.value, ast.Constant) else self.generic_visit(node)
 
-    def visit_If(self, node: ast.If) -> ast.AST | list[ast.stmt]:
-        self.generic_visit(node)
-        return node.orelse if ast.unparse(node.test).endswith("TYPE_CHECKING") else node
+def _bare(statements: list) -> list:
+    """Take out what no run depends on."""
+    kept = []
+    for one in statements:
+        for block in _BLOCKS:
+            if hasattr(one, block):
+                setattr(one, block, _bare(getattr(one, block)))
+        if isinstance(one, ast.If) and ast.unparse(one.test).endswith("TYPE_CHECKING"):
+            kept += one.orelse
+        elif not (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)):
+            kept.append(one)
+    return kept
+
+
+def _statements(statements: list) -> Iterator[ast.AST]:
+    for one in statements:
+        yield one
+        for block in _BLOCKS:
+            yield from _statements(getattr(one, block, ()))
 
 
 def _imports(tree: ast.Module, module: str, is_package: bool) -> Iterator[str]:
-    for node in ast.walk(tree):
+    for node in _statements(tree.body):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if path_of(alias.name))
         elif isinstance(node, ast.ImportFrom):
@@ -137,12 +170,6 @@ def _imports(tree: ast.Module, module: str, is_package: bool) -> Iterator[str]:
 
 
 @functools.cache
-def code_hash(module: str) -> str:
-    """Return the hash of :func:`code_of`; most modules serve many cells."""
-    return _sha256(ast.unparse(code_of(module)).encode())
-
-
-@functools.cache
 def sources_hash(run_module: str, load_module: str, dataset: str) -> str:
     """Hash of the sources that can determine what a cell returns."""
     modules = closure((run_module, load_module), dataset)
@@ -154,7 +181,7 @@ def sources_hash(run_module: str, load_module: str, dataset: str) -> str:
     ]
     return digest(
         {
-            **{module: code_hash(module) for module in modules},
+            **{module: _read(module).digest for module in modules},
             **{path: _sha256(contents()[path]) for path in tables},
         }
     )

@@ -192,13 +192,7 @@ CELL = ("experiments.paper.cells.measure", "datasets.loading", "covertype")
 @pytest.fixture
 def tree(tmp_path, monkeypatch):
     """Write :data:`TREE`; edits of it are seen at the next call, as a new process would."""
-    caches = (
-        closure.contents,
-        closure.imports,
-        closure.code_of,
-        closure.code_hash,
-        closure.sources_hash,
-    )
+    caches = closure.contents, closure._read, closure.sources_hash
 
     def forget():
         for cached in caches:
