@@ -151,6 +151,7 @@ def test_no_source_at_all(unreachable, monkeypatch):
 # --- the synthetic set ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_smoke_images_are_the_synthetic(offline):
     images = cifar10.images(scale="smoke", seed=1)
     assert (images.train.shape, images.test.shape) == ((300, 32, 32, 3), (200, 32, 32, 3))

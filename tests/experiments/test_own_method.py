@@ -74,6 +74,7 @@ def test_in_compare(trained_by, tmp_path):
     assert OWN in set(pd.read_csv(tmp_path / "out" / "table.csv")["method"])
 
 
+@pytest.mark.slow
 def test_in_the_leaderboard(trained_by, tmp_path):
     suite = Suite(Registry(()), datasets, results=tmp_path)
     play(tmp_path, [METHODS["gbrt"]], Here(), (1,))
@@ -83,6 +84,7 @@ def test_in_the_leaderboard(trained_by, tmp_path):
     assert set(ranked["method"]) == {OWN, "gbrt"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("artefact", "panel", "beside"),
     [

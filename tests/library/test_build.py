@@ -22,7 +22,7 @@ from algorithms.registry import load_model
 from experiments.compare import show
 from experiments.compare.comparison import Search, compare
 from experiments.compare.preparing import Asked
-from library.build import HERE, PACKAGE, ROOT, build
+from library.build import HERE, PACKAGE, ROOT
 from tests.experiments.compare.test_comparison import InThisProcess
 
 CEGB = {
@@ -71,11 +71,6 @@ assert not ours, ours
 assert not {{"dask", "distributed"}} & set(sys.modules)  # an extra, for arrays of Dask alone
 print({PACKAGE}.__version__, {PACKAGE}.__file__)
 """
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    return build(tmp_path_factory.mktemp("dist") / "new")
 
 
 def test_the_wheel_is_the_room_file_by_file(wheel):

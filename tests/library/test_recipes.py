@@ -15,18 +15,14 @@ import pytest
 import yaml
 
 from algorithms.cegb import CEGBClassifier
-from library.build import HERE, PACKAGE, ROOT, build
+from library.build import HERE, PACKAGE, ROOT
 from tests.test_readme import blocks, section
 
 COMPARE = (ROOT / "docs" / "compare.md").read_text("utf-8")
 DRIFT = section("Fail a build when accuracy or cost drifts", COMPARE)
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    return build(tmp_path_factory.mktemp("dist"))
-
-
+@pytest.mark.slow
 def test_an_index_would_take_it(wheel):
     pytest.importorskip("twine", reason="make setup installs it, from requirements.lock")
     check = [sys.executable, "-m", "twine", "check", "--strict", wheel]

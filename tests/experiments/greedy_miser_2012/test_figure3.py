@@ -14,7 +14,7 @@ from experiments.greedy_miser_2012 import figure3, figure4
 from experiments.greedy_miser_2012.cells import measure, pictures, scenes, shared_pass
 from experiments.greedy_miser_2012.primaries import PRIMARIES
 from experiments.greedy_miser_2012.show import pictures as by_picture
-from experiments.style import house_style, picture_bytes
+from experiments.style import house_style
 from tests.experiments.pictures import unreadable
 
 
@@ -155,13 +155,8 @@ META = {
 
 
 def test_picture_and_words():
-    rows = made_up()
-    pictures = []
-    for _ in range(2):
-        with house_style("miser-figure3"):
-            figure = figure3.render(rows, META)
-        pictures.append(picture_bytes(figure, "svg", "miser-figure3"))
-    assert pictures[0] == pictures[1]
+    with house_style("miser-figure3"):
+        figure = figure3.render(made_up(), META)
     assert unreadable(figure) == []
 
 

@@ -19,7 +19,7 @@ from experiments.mddag_2012.cells.variants import VARIANTS
 from experiments.mddag_2012.registered import ARTEFACTS
 from experiments.mddag_2012.show import dag, panels
 from experiments.mddag_2012.show.comparison import CASCADES, DETECTORS, MDDAG
-from experiments.style import house_style, picture_bytes
+from experiments.style import house_style
 from tests.experiments.pictures import all_axes, unreadable
 
 
@@ -134,7 +134,6 @@ def test_picture_of_figure_1():
     rows, meta = toy_rows(), meta_of("toy")
     with house_style("x"):
         figure = figure1.render(rows, meta)
-    assert picture_bytes(figure, "svg", "x").startswith(b"<?xml")
     assert unreadable(figure) == []
     texts = [t.get_text() for ax in all_axes(figure) for t in ax.texts]
     assert {"1", "2", "3", "4"} <= set(texts)
@@ -233,7 +232,6 @@ def test_picture_of_figure_2():
     rows = detection_rows()
     with house_style("x"):
         figure = figure2.render(rows, DETECTION_META)
-    assert picture_bytes(figure, "svg", "x").startswith(b"<?xml")
     assert unreadable(figure) == []
     axes = all_axes(figure)
     assert len(axes) == 2 * 3 + 1
@@ -268,7 +266,6 @@ def test_picture_of_figure_3():
     rows, meta = ranking_rows(), meta_of("mq2008")
     with house_style("x"):
         figure = figure3.render(rows, meta)
-    assert picture_bytes(figure, "svg", "x").startswith(b"<?xml")
     assert unreadable(figure) == []
     assert len(figure.axes) == 1
 
@@ -307,7 +304,6 @@ def test_picture_of_costs():
     rows, meta = pd.DataFrame(rows), meta_of("thyroid")
     with house_style("x"):
         figure = extra_costs.render(rows, meta)
-    assert picture_bytes(figure, "svg", "x").startswith(b"<?xml")
     assert unreadable(figure) == []
 
 

@@ -20,7 +20,7 @@ from experiments.primaries.pooling import (
 )
 from experiments.primaries.verdicts import UNDECIDED, of_direction
 
-DRAWS = 4000
+DRAWS = 2000
 
 
 def test_one_set_is_the_plain_t_interval():

@@ -12,7 +12,7 @@ from experiments.primaries.pooling import of_repetitions, pooled
 
 REPETITIONS = (10, 20, 40)
 DELTA = 0.5
-DRAWS = 1500
+DRAWS = 800
 
 
 def test_looks_spend_the_error_rate_of_a_claim():

@@ -84,11 +84,11 @@ def check_for_new(n_draws):
 
 
 def test_on_these_data_whole_divisions_cover_their_truth():
-    check_on_these(300)
+    check_on_these(100)
 
 
 def test_for_new_data_folds_are_wider_and_those_on_these_data_miss():
-    check_for_new(400)
+    check_for_new(150)
 
 
 @pytest.mark.slow
@@ -108,7 +108,7 @@ def test_queries_that_all_repetitions_test():
 
         return one
 
-    n = 1_500
+    n = 800
     assert abs(covered(draw(of_divisions, False), n) - LEVEL) < off(n)
     assert covered(draw(of_queries, True), n) > LEVEL - off(n)
     assert covered(draw(of_divisions, True), n) < 0.85
@@ -163,12 +163,12 @@ def judged_with(rng, truth, as_read):
 
 def test_readings_of_one_truth_hardly_contradict_and_those_of_another_do():
     rng = np.random.default_rng(3)
-    same = [judged_with(rng, 3.0, 3.0) for _ in range(150)]
+    same = [judged_with(rng, 3.0, 3.0) for _ in range(50)]
     assert np.mean([one.verdict == REPRODUCED for one in same]) > 0.95
     assert not any(one.readings[0].contradicts(one) for one in same)
-    vague = [judged_with(rng, 3.0, 0.0) for _ in range(150)]  # what is open contradicts nothing
+    vague = [judged_with(rng, 3.0, 0.0) for _ in range(50)]  # what is open contradicts nothing
     assert np.mean([one.readings[0].verdict == "undecided" for one in vague]) > 0.9
     assert np.mean([one.is_robust for one in vague]) > 0.9
-    other = [judged_with(rng, 3.0, -3.0) for _ in range(150)]
+    other = [judged_with(rng, 3.0, -3.0) for _ in range(50)]
     assert np.mean([one.readings[0].verdict == OPPOSITE for one in other]) > 0.95
     assert np.mean([one.is_robust for one in other]) < 0.05

@@ -47,6 +47,7 @@ def gaps_of(models):
     return [(low, high) for low, high in pairwise(costs) if high / low > 2]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", DRAWN)
 def test_a_gap_that_is_listed_is_drawn_as_one(name):
     (artefact,) = (a for a in discover() if a.id == name)

@@ -113,6 +113,7 @@ def undisturbed(tmp_path_factory):
     return results
 
 
+@pytest.mark.slow
 def test_kill_and_resume_gives_the_same_bytes(tmp_path, undisturbed):
     arguments = ("reproduce", "toy-figure2", "--jobs", "1")
     process = subprocess.Popen(**toy_command(tmp_path, 0.1, *arguments))
