@@ -27,16 +27,15 @@ BALANCED = {"initial_weights": "balanced"}
 @pytest.mark.parametrize("smoothing", [0.0, 0.01, 2.0])
 def test_equals_reference(name, smoothing):
     rng = np.random.default_rng([2012, NAMES.index(name), int(100 * smoothing)])
-    kinds = rng.permutation([*KINDS, None])
-    for n_classes, kind in zip(rng.permutation([2, 3, 5, 10])[:2], kinds, strict=False):
-        X, y = draw_data(rng, 70, 9, n_classes)
-        weights = None if kind is None else draw_weights(rng, 70, kind)
-        model = AdaBoostMH(
-            sampler=name, n_estimators=6, max_cost=3, families=draw_families(rng, 9),
-            smoothing=smoothing, random_state=int(rng.integers(1000)), n_threads=1, **BALANCED,
-        )  # fmt: skip
-        model.fit(X, y, sample_weight=weights)
-        assert_same_rounds(model, reference_of(model, X, y, sample_weight=weights))
+    kind, n_classes = rng.permutation([*KINDS, None])[0], rng.choice([2, 3, 5, 10])
+    X, y = draw_data(rng, 70, 9, n_classes)
+    weights = None if kind is None else draw_weights(rng, 70, kind)
+    model = AdaBoostMH(
+        sampler=name, n_estimators=6, max_cost=3, families=draw_families(rng, 9),
+        smoothing=smoothing, random_state=int(rng.integers(1000)), n_threads=1, **BALANCED,
+    )  # fmt: skip
+    model.fit(X, y, sample_weight=weights)
+    assert_same_rounds(model, reference_of(model, X, y, sample_weight=weights))
 
 
 # --- initial weights -------------------------------------------------------------------------

@@ -31,7 +31,7 @@ def conic_stage(problem, stage) -> float:
     return cvxpy.Problem(cvxpy.Minimize(loss)).solve(**EXACT)
 
 
-@pytest.mark.parametrize(("seed", "n_trees"), [(0, 12), (1, 12), (2, 50)])
+@pytest.mark.parametrize(("seed", "n_trees"), [(0, 12), (1, 30)])
 def test_the_single_stage(seed, n_trees):
     problem, _ = draw(seed, n_trees=n_trees)
     for penalty, tradeoff in [(1e-3, 2e-3), (0.0, 1e-3), (1e-2, 0.0)]:
@@ -42,8 +42,7 @@ def test_the_single_stage(seed, n_trees):
         np.testing.assert_allclose(ours, conic_stage(problem, stage), rtol=1e-6)
 
 
-@pytest.mark.parametrize("seed", [0, 2])
-@pytest.mark.parametrize("rule", ["soft", "quantile"])
+@pytest.mark.parametrize(("rule", "seed"), [("soft", 0), ("quantile", 2)])
 def test_each_stage_of_the_initialisation(seed, rule, monkeypatch):
     problem, _ = draw(seed, n_trees=30)
     seen, solve = [], cronus.solve_stage

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from experiments.running.closure import statements
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("algorithms", "datasets", "experiments", "reference")
 
@@ -28,7 +30,7 @@ def imports_of(name: str, path: Path, modules: dict[str, Path]) -> set[str]:
     """Names of the modules that a file imports, wherever in it."""
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in statements(ast.parse(path.read_text(encoding="utf-8")).body):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):

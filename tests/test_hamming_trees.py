@@ -97,7 +97,7 @@ def assert_same_predictions(model, theirs, Z):
 
 @pytest.mark.filterwarnings("ignore::algorithms.estimators.fitting.ConstantModelWarning")
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(4))
 def test_equals_reference(name, seed):
     rng = np.random.default_rng([2012, seed, NAMES.index(name)])
     d, n_classes = int(rng.integers(1, 12)), int(rng.choice([2, 2, 3, 5, 9]))

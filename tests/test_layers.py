@@ -9,6 +9,8 @@ import sys
 from functools import partial
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("reference", "algorithms", "datasets", "experiments", "benchmarks")
 # Names that say nothing about what is inside.
@@ -134,6 +136,7 @@ def test_references_need_nothing_but_numpy():
         assert imported_packages(path.read_text("utf-8"), "reference") <= allowed, path.name
 
 
+@pytest.mark.slow
 def test_an_import_that_runs_upwards_stops_the_linter(tmp_path):
     """The contracts are read, and none is empty."""
     for name in (*PACKAGES, "tests"):

@@ -78,7 +78,7 @@ def test_twins(case, seed):
     case = both(seed, **CASES[case])
     function = hinge if case.environment.losses.kind == rewards.CUSTOM else None
     settings = mddag.Settings(
-        n_episodes=150, score_every=60, decreasing=seed == 1, update="q" if seed == 2 else "sarsa",
+        n_episodes=75, score_every=30, decreasing=seed == 1, update="q" if seed == 2 else "sarsa",
         select="accuracy" if seed == 1 else "objective",
     )  # fmt: skip
     expected, got = learned_twice(case, settings, function)

@@ -103,7 +103,7 @@ def test_error_of_the_sum_over_cells():
     """The numbers that the reference's header states."""
     rng = np.random.default_rng(6)
     errors = []
-    for _ in range(100):
+    for _ in range(50):
         edges, noise, counts = draw_models(rng)
         mixtures = [reference.fit_mixture(some) for some in edges]
         exact = reference_value(mixtures, noise, counts, 5000)

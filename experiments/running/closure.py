@@ -142,15 +142,16 @@ def _bare(statements: list) -> list:
     return kept
 
 
-def _statements(statements: list) -> Iterator[ast.AST]:
-    for one in statements:
+def statements(body: list) -> Iterator[ast.AST]:
+    """Yield the statements of a block and, within each, of its own blocks."""
+    for one in body:
         yield one
         for block in _BLOCKS:
-            yield from _statements(getattr(one, block, ()))
+            yield from statements(getattr(one, block, ()))
 
 
 def _imports(tree: ast.Module, module: str, is_package: bool) -> Iterator[str]:
-    for node in _statements(tree.body):
+    for node in statements(tree.body):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names if path_of(alias.name))
         elif isinstance(node, ast.ImportFrom):

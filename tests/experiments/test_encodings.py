@@ -4,9 +4,26 @@ import io
 import json
 import sys
 
+import pytest
+
 from experiments.cli import main
+from experiments.publishing import scoreboard
 
 COMMANDS = (["reproduce", "--help"], ["claims", "cegb"])
+
+
+@pytest.fixture(scope="module", autouse=True)
+def boards():
+    """The claims of all papers, judged once."""
+    honest, found = scoreboard.boards, []
+
+    def once(*arguments):
+        found.extend([] if found else honest(*arguments))
+        return found
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(scoreboard, "boards", once)
+        yield
 
 
 def printed(monkeypatch, encoding, arguments):

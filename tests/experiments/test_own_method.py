@@ -65,6 +65,7 @@ def trained_by(tmp_path, monkeypatch):
     sys.modules.pop("my_methods", None)
 
 
+@pytest.mark.slow
 def test_in_compare(trained_by, tmp_path):
     grouped_table.drawn(120).to_csv(tmp_path / "table.csv", index=False)
     asked = ["--target", "y", "--budgets", "2", "--trials", "2", "--rounds", "2"]

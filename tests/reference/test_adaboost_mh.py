@@ -100,12 +100,12 @@ def test_sums_stay_exact_for_very_many_pairs():
 
 
 def test_weights_survive_thousands_of_rounds():
-    """After 3,000 rounds the loss itself is no float64 any more; weights and edges are as exact."""
+    """After 1,500 rounds the loss itself is no float64 any more; weights and edges are as exact."""
     X, Y = draw(2, n=20, d=2, K=1)
     X[:, 1] = np.arange(20)  # tells all rows apart
-    model = mh.fit(X, Y, all_features(), n_estimators=3000, rng=rng_of(0))
+    model = mh.fit(X, Y, all_features(), n_estimators=1500, rng=rng_of(0))
     *_, scores = mh.staged_scores(model, X, 1)
-    assert model.trace[-1].log_loss < -60
+    assert model.trace[-1].log_loss < -30
     assert (Y * scores).min() > 0
     weights = mh.pair_weights(1000 * scores, Y)
     assert math.exp(mh.log_loss(weights)) == 0.0

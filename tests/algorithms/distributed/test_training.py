@@ -138,6 +138,7 @@ def test_exact_sums_are_exact():
     assert exact_sums(np.zeros(0)) == []
 
 
+@pytest.mark.parametrize("client", [2], indirect=True)
 def test_a_constant_target_and_rows_of_no_weight(client):
     model, none = GBRTRegressor(**SMALL), np.zeros(len(X))
     with pytest.warns(ConstantModelWarning, match="y is constant"):
@@ -163,6 +164,7 @@ def declared_else(change, values=X):
     )
 
 
+@pytest.mark.parametrize("client", [2], indirect=True)
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -195,6 +197,7 @@ def test_wrong_rows_end_in_a_sentence(client, arguments, sentence):
         GBRTRegressor(**SMALL).fit(*arguments())
 
 
+@pytest.mark.parametrize("client", [2], indirect=True)
 def test_of_nothing_no_stumps_are_boosted_either(client):
     none = da.from_array(Y, chunks=100) > 1e9
     rows, labels = (da.from_array(v, chunks=100) for v in (np.nan_to_num(X), CLASSES))

@@ -36,6 +36,9 @@ class AdaBoostMHOfTrees(AdaBoostMH):
 # With those that one parameter makes another kind of model.
 EVERY = (*ESTIMATORS, AdaBoostMHOfTrees)
 
+# One of those that share their `fit`.
+OF_EACH_FIT = tuple({cls.fit.__qualname__: cls for cls in ESTIMATORS}.values())
+
 
 def takes(cls, name: str) -> bool:
     """Whether an estimator has a parameter."""

@@ -572,10 +572,10 @@ def test_missing_values_go_the_same_way_after_loading(cls, tmp_path):
     ("bombs", "allowance", "message"),
     [
         (["gain"], 2**20, r"would take .* bytes"),
-        (["gain"], 2**28, "is for 4194304 nodes, and its array|and its array gain for 4194304"),
-        (["tree"], 2**28, "is for 4194303 trees, where its header has 3"),
-        (["validation_scores"], 2**28, "is for 4194304 scored rounds, where a file has no room"),
-        (Forest._fields[1:], 2**28, "is for 4194304 nodes, where a file has no room"),
+        (["gain"], 2**28, "is for 1048576 nodes, and its array|and its array gain for 1048576"),
+        (["tree"], 2**28, "is for 1048575 trees, where its header has 3"),
+        (["validation_scores"], 2**28, "is for 1048576 scored rounds, where a file has no room"),
+        (Forest._fields[1:], 2**28, "is for 1048576 nodes, where a file has no room"),
     ],
 )
 def test_a_bomb_is_not_unpacked(saved, tmp_path, monkeypatch, bombs, allowance, message):
@@ -587,7 +587,7 @@ def test_a_bomb_is_not_unpacked(saved, tmp_path, monkeypatch, bombs, allowance, 
     with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, values in arrays_of(saved).items():
             file = io.BytesIO()
-            np.save(file, np.zeros(2**22, values.dtype) if name in bombs else values)
+            np.save(file, np.zeros(2**20, values.dtype) if name in bombs else values)
             archive.writestr(f"{name}.npy", file.getvalue())
     header["sha256"] = archives.digest(header, buffer.getvalue())
     archives.write_archive(tmp_path / "model", header, buffer.getvalue())

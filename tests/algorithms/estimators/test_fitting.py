@@ -19,7 +19,14 @@ import algorithms
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.stumps.sampling import Sampler
-from tests.algorithms.estimators.kinds import EVERY, REGRESSORS, TREES, n_classes, small_size
+from tests.algorithms.estimators.kinds import (
+    EVERY,
+    OF_EACH_FIT,
+    REGRESSORS,
+    TREES,
+    n_classes,
+    small_size,
+)
 
 PACKAGE = Path(algorithms.__file__).parent
 WIDTH = 40
@@ -190,12 +197,13 @@ def sampler_interrupted(model, cls, patch):
 
 stopping_late = stopping(0.9, KeyboardInterrupt)
 REFUSALS = [refused_weight, refused_price, refused_group, refused_targets, refused_parameter]
-ANYWHERE = [stopping(0.4, MemoryError), stopping_late, interrupted_after_boosting]
+ANYWHERE = [stopping_late, interrupted_after_boosting]
 OF_TREES = [metric_fails, metric_interrupted, refused_validation_set, split_queries]
 CASES = [
     # One function makes all of a fit or nothing: refusals, by one list of checks, come in turns.
     *((cls, REFUSALS[k % len(REFUSALS)]) for k, cls in enumerate(EVERY)),
     *((cls, failure) for cls in EVERY for failure in ANYWHERE),
+    *((cls, stopping(0.4, MemoryError)) for cls in OF_EACH_FIT),
     *((cls, failure) for cls in TREES for failure in OF_TREES),
     (AdaBoostMH, sampler_interrupted),
 ]
@@ -232,7 +240,7 @@ def test_a_failed_refit_leaves_the_earlier_model_whole(cls, failure, tmp_path):
         model.predict(NARROW)
 
 
-LATE = {stopping_late, interrupted_after_boosting, metric_fails, sampler_interrupted}
+LATE = {interrupted_after_boosting, metric_fails, sampler_interrupted}
 
 
 @pytest.mark.parametrize(("cls", "failure"), [case for case in CASES if case[1] in LATE])

@@ -70,6 +70,7 @@ def test_sizes_of_single_families():
 # Every family
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FAMILY_NAMES)
 def test_columns_do_not_depend_on_the_batch(name):
     images = pictures()

@@ -46,6 +46,7 @@ def test_nineteen_families_near_the_papers_total(name):
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", NINETEEN)
 def test_columns_do_not_depend_on_the_block(name):
     images = pictures(SHAPES[name], 4)

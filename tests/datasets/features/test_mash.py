@@ -61,6 +61,7 @@ def test_as_many_features_as_described(place, name):
     assert sum(found.values()) == TOTALS[place]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", mash.NAMES)
 def test_families_are_frozen_and_do_not_depend_on_the_block(name):
     """The Fourier family's logarithms and angles may differ in a last bit."""

@@ -100,7 +100,7 @@ def rare(folder, n=1500, classes=("bad", "good")):
 
 def test_at_four_per_cent_accuracy_is_no_metric(tmp_path):
     only = ["gbrt", "cronus", "mddag", "budget_forest", "hist_gradient_boosting"]
-    search = Search((3.0,), 2, 6, only=only)
+    search = Search((3.0,), 1, 4, only=only)
     outcome = compare(rare(tmp_path), search, tmp_path, InThisProcess())
     assert outcome.prepared.metric == "average_precision"
     text = (tmp_path / "README.txt").read_text(encoding="utf-8")
