@@ -6,6 +6,7 @@ import copy
 import functools
 import inspect
 import sys
+import tempfile
 import warnings
 import zipfile
 from pathlib import Path
@@ -222,11 +223,18 @@ def fitted(cls):
     return new(cls).fit(FRAME, target(cls))
 
 
+@functools.cache
+def answers(cls):
+    """Predictions, bills and file of the model before a fit fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = contents(fitted(cls), Path(folder))
+    return fitted(cls).predict(FRAME), fitted(cls).prediction_cost(FRAME), file
+
+
 @pytest.mark.parametrize(("cls", "failure"), CASES)
 def test_a_failed_refit_leaves_the_earlier_model_whole(cls, failure, tmp_path):
-    model = copy.copy(fitted(cls))
+    model, before = copy.copy(fitted(cls)), answers(cls)
     parameters, attributes = model.get_params(deep=False), dict(vars(model))
-    before = (model.predict(FRAME), model.prediction_cost(FRAME), contents(model, tmp_path))
     fail(model, cls, failure)
     model.set_params(**parameters)
     assert vars(model).keys() == attributes.keys()
@@ -254,22 +262,16 @@ def test_a_failed_first_fit_leaves_no_model(cls, failure):
 
 
 @pytest.mark.parametrize("cls", EVERY)
-def test_nothing_of_an_earlier_fit_stays(cls):
+def test_nothing_of_an_earlier_fit_stays_but_what_a_user_keeps_with_it(cls):
     """Also what only some fits have: names of columns, the sampler chosen from a list."""
     listed = {"sampler": ["all_features", "ucb"]} if cls is AdaBoostMH else {}
-    model = new(cls, **listed).fit(FRAME, target(cls))
-    model.set_params(**({"sampler": "all_features"} if listed else {}))
-    model.fit(FRAME.to_numpy(), target(cls))
-    fresh = new(cls).fit(FRAME.to_numpy(), target(cls))
-    assert set(vars(model)) == set(vars(fresh))
-
-
-@pytest.mark.parametrize("cls", EVERY)
-def test_what_a_user_keeps_with_the_estimator_stays(cls):
-    model = new(cls)
+    model = new(cls, **listed).fit(FRAME, target(cls)) if listed else copy.copy(fitted(cls))
     model.note = "mine"
-    assert model.fit(FRAME, target(cls)) is model
+    model.set_params(**({"sampler": "all_features"} if listed else {}))
+    assert model.fit(FRAME.to_numpy(), target(cls)) is model
     assert model.note == "mine"
+    fresh = new(cls).fit(FRAME.to_numpy(), target(cls))
+    assert set(vars(model)) == {*vars(fresh), "note"}
 
 
 @pytest.mark.parametrize("cls", EVERY)
@@ -286,8 +288,7 @@ def test_fit_shows_its_arguments_and_warns_where_it_is_called(cls):
 @pytest.mark.parametrize("cls", EVERY)
 def test_parameters_set_after_a_fit_are_checked_again(cls):
     """No price or group that does not fit the fitted trees reaches a kernel."""
-    model = new(cls).fit(FRAME, target(cls))
-    expected = model.predict(FRAME)
+    model, (expected, *_) = copy.copy(fitted(cls)), answers(cls)
     for wrong in ({"feature_groups": [0, 1]}, {"feature_costs": [1.0, 2.0]}, {"split_cost": -1}):
         model.set_params(feature_groups=None, feature_costs=None, split_cost=0.0)
         model.set_params(**wrong)

@@ -400,17 +400,17 @@ def test_intervals_and_corrections(monkeypatch):
     monkeypatch.setattr(intervals, "RESAMPLES", RESAMPLES)
     assert intervals.holm([0.01, 0.04, 0.03]).tolist() == pytest.approx([0.03, 0.06, 0.06])
     rng = np.random.default_rng(0)
-    value, cluster = rng.normal(size=5000), np.arange(5000)
-    units = Units(value, np.ones(5000), cluster, np.zeros(5000, dtype=np.int64))
+    value, cluster = rng.normal(size=1000), np.arange(1000)
+    units = Units(value, np.ones(1000), cluster, np.zeros(1000, dtype=np.int64))
     better = units._replace(value=value + 0.001)
     means = intervals.resampled_scores([units, better, units], 0)
-    assert means[:, 0].std() == pytest.approx(value.std() / np.sqrt(5000), rel=0.05)
+    assert means[:, 0].std() == pytest.approx(value.std() / np.sqrt(1000), rel=0.05)
     assert intervals.p_value(means[:, 1] - means[:, 0]) == pytest.approx(2 / 10_000)  # paired
     assert intervals.p_value(means[:, 2] - means[:, 0]) == 1.0
     # Ten copies of each row are no more sure than the row.
-    copies = units._replace(value=np.repeat(value[:500], 10), cluster=np.repeat(np.arange(500), 10))
+    copies = units._replace(value=np.repeat(value[:100], 10), cluster=np.repeat(np.arange(100), 10))
     spread = intervals.resampled_scores([copies], 0).std()
-    assert spread == pytest.approx(value[:500].std() / np.sqrt(500), rel=0.05)
+    assert spread == pytest.approx(value[:100].std() / np.sqrt(100), rel=0.05)
 
 
 @pytest.mark.parametrize(
