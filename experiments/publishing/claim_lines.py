@@ -47,6 +47,13 @@ class Read(NamedTuple):
     contradicts: bool  # Whether its verdict and the claim's cannot both hold
     needs: str  # What it still needs; empty if it was run
 
+    def in_words(self) -> str:
+        """Return what it says in one clause."""
+        mark = "†" * self.seen
+        if not self.verdict:
+            return f"{self.name}{mark}: declared, {self.needs}"
+        return f"{self.name}{mark}: {self.verdict}, {self.found.in_words()}"
+
 
 class Line(NamedTuple):
     """A primary claim on the scoreboard; effects are in its unit."""
