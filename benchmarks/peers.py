@@ -22,20 +22,23 @@ from .timing import Row, markdown
 from .training import (
     SIZES,
     covertype_most,
-    covertype_training,
     first_fits,
     miniboone,
     normal_data,
     real_data,
     stumps,
+    training_rows,
 )
 
 Measure = Callable[[], list[Row]]
 CASES: Mapping[str, Mapping[str, Measure]] = {
     "normal-data": {f"{n:,} rows": partial(normal_data, n) for n in SIZES},
     "real-data": {
-        "MiniBooNE": partial(real_data, miniboone, 0.6),
-        "Covertype": partial(real_data, covertype_training, 0.7),
+        "MiniBooNE": partial(real_data, miniboone, 0.4),
+        "MiniBooNE, training": partial(
+            real_data, partial(training_rows, "miniboone", "MiniBooNE"), 0.4
+        ),
+        "Covertype": partial(real_data, partial(training_rows, "covertype", "Covertype"), 0.7),
         "Covertype, 465,000 rows": partial(real_data, covertype_most, 0.7),
         "stumps": stumps,
     },
