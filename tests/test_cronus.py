@@ -19,7 +19,7 @@ from sklearn.metrics import roc_auc_score
 
 from algorithms import costs
 from algorithms.cronus import CronusClassifier, initialise
-from algorithms.exits import hard_cascade as walking
+from algorithms.exits.weighted_walk import BLOCK_ROWS
 from algorithms.gbrt import GBRTRegressor
 from algorithms.kernels import decorators
 from algorithms.reweighted_trees import mixed_norms, soft_objective
@@ -469,7 +469,7 @@ def test_a_working_set_grows_to_what_all_trees_give(monkeypatch):
 
 @pytest.mark.parametrize("max_leaves", [6, 100])
 @pytest.mark.parametrize("n_threads", [1, 2])
-def test_neither_threads_nor_batches_matter(monkeypatch, fitted, max_leaves, n_threads):
+def test_neither_threads_nor_blocks_matter(monkeypatch, fitted, max_leaves, n_threads):
     _, X, y, weights = fitted
     options = SMALL | {"max_cycles": 1, "penalty": 1e-4}
     inner = trees(n_estimators=6, max_leaves=max_leaves, min_samples_leaf=1)
@@ -477,12 +477,12 @@ def test_neither_threads_nor_batches_matter(monkeypatch, fitted, max_leaves, n_t
     once = CronusClassifier(inner, feature_costs=PRICES, n_threads=1, **options)
     once.fit(X, y, sample_weight=weights)
     monkeypatch.setattr(decorators, "_PARALLEL_VALUES", 0)
-    monkeypatch.setattr(walking, "BATCH_ROWS", 40)
     again = clone(once).set_params(n_threads=n_threads).fit(X, y, sample_weight=weights)
     for name in ("coef_", "intercept_", "thresholds_", "objective_"):
         np.testing.assert_array_equal(getattr(again, name), getattr(once, name), name)
-    assert (again._hard_._stages.tiled is not None) == (max_leaves == 6)
-    assert_same_exits(again, X)
+    assert (again._hard_.tiled is not None) == (max_leaves == 6)
+    many = np.tile(X, (2 * BLOCK_ROWS // len(X) + 2, 1))
+    assert_same_exits(again, np.random.default_rng(0).permutation(many))
 
 
 # --- what it promises -----------------------------------------------------------------------------

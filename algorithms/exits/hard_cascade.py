@@ -30,9 +30,9 @@ from ..trees.tiles import (
     score_tiles,
     scratch_words,
     tiled_forest,
-    weigh_tiles,
 )
 from .fitted_trees import FittedTrees
+from .weighted_walk import Exits, WeightedStages, walk_weighted
 
 if TYPE_CHECKING:
     from ..cost_meter.trees import MeteredTrees
@@ -48,9 +48,6 @@ class Stages(NamedTuple):
     responses: FittedTrees
     stops: np.ndarray  # (n_stages,) int64: rounds evaluated after each stage; the last are all
     tiled: TiledForest | None  # None if a tree is too large for tiles
-    # (n_trees, n_scores) float64, or None: what each tree's answer is multiplied by for each score;
-    # 0 for scores of earlier stages. None: tree t adds to score t % n_columns only, as it is
-    weights: np.ndarray | None = None
 
 
 def stages_of(responses: FittedTrees, stops: list[int]) -> Stages:
@@ -65,13 +62,6 @@ def stages_of(responses: FittedTrees, stops: list[int]) -> Stages:
     return Stages(responses, rounds, tiled_forest(responses.forest, responses.contributions, trees))
 
 
-def weighted_stages(responses: FittedTrees, stops: list[int], weights: np.ndarray) -> Stages:
-    """Cut a model into stages that each have a score of their own, of all trees so far."""
-    tiled = tiled_forest(responses.forest, responses.contributions, stops)
-    weights = np.ascontiguousarray(weights)
-    return Stages(responses, np.array(stops, dtype=np.int64), tiled, weights)
-
-
 @kernel
 def _walk_row(j, forest, first_tree, last_tree, contributions, X, rows, places, out):
     place = places[j]
@@ -84,28 +74,6 @@ def _walk_rows(forest, first_tree, last_tree, contributions, X, rows, places, ou
     """Add trees to the scores of the remaining rows by walking down."""
     captured = forest, first_tree, last_tree, contributions, X, rows, places, out
     for_each(_walk_row, places.shape[0], True, captured)
-
-
-@kernel
-def _weigh_row(
-    j, forest, first_tree, last_tree, contributions, X, rows, places, weights, first_score, out
-):
-    place = places[j]
-    for t in range(first_tree, last_tree):
-        leaf = leaf_of(forest, t, X, rows[place])
-        for k in range(first_score, out.shape[1]):
-            out[place, k] += weights[t, k] * contributions[leaf]
-
-
-@kernel
-def _weigh_rows(
-    forest, first_tree, last_tree, contributions, X, rows, places, weights, first_score, out
-):
-    """The same for trees with weights, for the scores from a first one on."""
-    captured = (
-        forest, first_tree, last_tree, contributions, X, rows, places, weights, first_score, out,
-    )  # fmt: skip
-    for_each(_weigh_row, places.shape[0], True, captured)
 
 
 @kernel
@@ -207,26 +175,21 @@ class _Packed:
     def advance(self, stage: int) -> None:
         """Add the trees of a stage to the scores."""
         stages = self._stages
-        responses, tiled, weights = stages.responses, stages.tiled, stages.weights
-        each = responses.n_columns if weights is None else 1
+        responses, tiled, each = stages.responses, stages.tiled, stages.responses.n_columns
         first = int(stages.stops[stage - 1]) * each if stage else 0
         last = int(stages.stops[stage]) * each
         if first == last:
             return
         # A row passes ten trees in 20 ns: it takes many to make up for waking a thread.
         n_values = len(self.places) * (last - first) // 3 if tiled is not None else self._X.size
-        weighted = () if weights is None else (weights, stage)
         if tiled is not None:
             self._code(last)
         with threads(self._n_threads, n_values):
             if tiled is not None:
-                score = score_tiles if weights is None else weigh_tiles
-                where = (self._tiles, self._wanted, self._words)
-                score(tiled, first, last, *where, *weighted, self.scores)
+                score_tiles(tiled, first, last, self._tiles, self._wanted, self._words, self.scores)
             else:
-                score = _walk_rows if weights is None else _weigh_rows
                 what = (responses.forest, first, last, responses.contributions)
-                score(*what, self._X, self._rows, self.places, *weighted, self.scores)
+                _walk_rows(*what, self._X, self._rows, self.places, self.scores)
 
 
 class Left(NamedTuple):
@@ -284,16 +247,6 @@ def _walk_batch(stages: Stages, n_exits: int, X, starts, stays: Callable, left: 
 
 # --- a cascade of weighted trees, and both bills -----------------------------------------------
 
-# Trees are evaluated at the first stage that uses them and add to an accumulator of every stage, so
-# that none is evaluated twice. The reference is :mod:`reference.cascades`.
-
-
-class Exits(NamedTuple):
-    """How each row left a cascade."""
-
-    stage: np.ndarray  # (n_samples,) int64: 1 … K; the last stage is everyone's who comes there
-    scores: np.ndarray  # (n_samples,) float64: f^k at the exit
-
 
 def check_thresholds(thresholds: np.ndarray) -> None:
     """Refuse thresholds that compare with nothing."""
@@ -335,9 +288,9 @@ class HardCascade:
         self.stops = np.searchsorted(first[order], np.arange(n_stages), side="right")
         self.thresholds, self.final_threshold = thresholds, final_threshold
         self.responses = ordered(responses, order)
-        stages = self.responses._replace(initial_scores=constants)
         self.constants, self.weights = constants, np.ascontiguousarray(weights[:, order].T)
-        self._stages = weighted_stages(stages, self.stops.tolist(), self.weights)
+        trees = self.responses
+        self.tiled = tiled_forest(trees.forest, trees.contributions, self.stops.tolist())
 
     @property
     def n_stages(self) -> int:
@@ -353,19 +306,15 @@ class HardCascade:
         """Return the same with another meter of its trees: other prices, other threads."""
         other = copy.copy(self)
         other.responses = self.responses._replace(meter=meter)
-        other._stages = self._stages._replace(
-            responses=self._stages.responses._replace(meter=meter)
-        )
         return other
 
     def exits(self, X: np.ndarray) -> Exits:
         """Walk rows until each leaves."""
-
-        def stays(k, scores, _):
-            return ~(scores[:, k] < self.thresholds[k])
-
-        left = walk(self._stages, len(self.thresholds), X, None, stays)
-        return Exits(left.stage + 1, left.scores[np.arange(len(X)), left.stage])
+        trees = self.responses
+        n_threads = resolve_n_threads(trees.meter.n_threads)
+        stages = WeightedStages(self.stops, self.weights, self.constants, self.thresholds)
+        how = (self.tiled, trees.forest, trees.contributions, X, n_threads)
+        return walk_weighted(stages, *how)
 
     def charge(
         self, X: np.ndarray, prices: GridPrices, stage: np.ndarray

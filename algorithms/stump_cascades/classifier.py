@@ -22,6 +22,7 @@ from ..interop.nodes import AS_SEEN, flat_stumps
 from ..validation.prices import take_column_numbers
 
 if TYPE_CHECKING:
+    from ..cost_meter.trees import MeteredTrees
     from ..costs import GridPrices
 
 
@@ -123,6 +124,13 @@ class CumulativeCascade(HardCascade):
     def weights(self) -> np.ndarray:
         """What each tree's answer is multiplied by for the score of each stage: 1 from its own."""
         return np.triu(np.ones((self.responses.forest.n_trees, self.n_stages)))
+
+    def metered(self, meter: MeteredTrees) -> CumulativeCascade:
+        """Return the same with another meter of its trees: other prices, other threads."""
+        other = super().metered(meter)
+        walked = self._stages.responses._replace(meter=meter)
+        other._stages = self._stages._replace(responses=walked)
+        return other
 
     def exits(self, X: np.ndarray) -> Exits:
         """Walk rows until each leaves."""

@@ -343,7 +343,7 @@ def _tile_values(forest, begin, end, codes, words, values):
 
 
 @kernel
-def _weigh_tile(begin, end, values, weights, first_score, out, first_row):
+def _weigh_trees(begin, end, values, weights, first_score, out, first_row):
     """Add answers times weights to scores: a score's sums stay in registers, tree after tree."""
     for k in range(first_score, out.shape[1]):
         for lane in range(0, LANES, 4):
@@ -359,32 +359,21 @@ def _weigh_tile(begin, end, values, weights, first_score, out, first_row):
             out[row + 2, k], out[row + 3, k] = c, d
 
 
-@allocating_kernel
-def _weigh_part(
-    part, forest, first_tree, last_tree, tiles, wanted, words, weights, first_score, out
-):
-    n_tiles, n_parts = tiles.shape[0], words.shape[0]
-    values = np.empty(TREES_AT_ONCE * LANES)
-    for tile in range(n_tiles * part // n_parts, n_tiles * (part + 1) // n_parts):
-        if wanted[tile]:
-            for begin in range(first_tree, last_tree, TREES_AT_ONCE):
-                end = min(begin + TREES_AT_ONCE, last_tree)
-                _tile_values(forest, begin, end, tiles[tile], words[part], values)
-                _weigh_tile(begin, end, values, weights, first_score, out, tile * LANES)
-
-
 @kernel
-def weigh_tiles(
-    forest: Forest,
+def weigh_tile(
+    forest: TiledForest,
     first_tree: int,
     last_tree: int,
-    tiles: TiledForest,
-    wanted: np.ndarray,
+    codes: NDArray[np.int16],
     words: np.ndarray,
+    answers: NDArray[np.float64],
     weights: NDArray[np.float64],
     first_score: int,
     out: NDArray[np.float64],
+    first_row: int,
 ) -> None:
-    """Add trees, each times its weights, to the scores from a first one on, in order."""
-    captured = forest, first_tree, last_tree, tiles, wanted, words, weights, first_score, out
-    for_each(_weigh_part, words.shape[0], True, captured)
+    """Add trees, each times its weights, to a tile's scores from a first one on, in order."""
+    for begin in range(first_tree, last_tree, TREES_AT_ONCE):
+        end = min(begin + TREES_AT_ONCE, last_tree)
+        _tile_values(forest, begin, end, codes, words, answers)
+        _weigh_trees(begin, end, answers, weights, first_score, out, first_row)

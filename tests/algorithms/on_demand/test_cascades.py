@@ -108,7 +108,7 @@ def test_who_leaves_buys_nothing_of_later_stages(rows):
 def test_trees_too_large_for_tiles():
     rows = draw(0, n=1500)
     model = fitted(CronusClassifier, rows, {"max_leaves": 100, "min_samples_leaf": 1})
-    assert model._hard_._stages.tiled is None
+    assert model._hard_.tiled is None
     assert_on_demand(model, rows[0], batch_size=500)
 
 
