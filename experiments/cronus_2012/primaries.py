@@ -145,7 +145,14 @@ def _on_queries(effect: Callable, **given) -> Part:
     return _part("cronus-divisions", _YAHOO, partial(_by_query, effect=effect), **given)
 
 
-_SAVED_ON_QUERIES = _part("cronus-divisions", _YAHOO, saved_of_each, method="cronus")
+def _as_good_on_queries(part: Part) -> Part:
+    return replace(part, none=partial(divisions.none_as_good, panel=_YAHOO[0]))
+
+
+_SAVED_ON_QUERIES = _as_good_on_queries(
+    _part("cronus-divisions", _YAHOO, saved_of_each, method="cronus")
+)
+_KEPT_ON_QUERIES = _as_good_on_queries(_on_queries(divisions.kept))
 
 
 def _ahead(better: str, worse: str, detection: tuple[str, str, bool]) -> tuple[Part, ...]:
@@ -200,12 +207,12 @@ _CLAIMS = (
         (
             _on_windows(_FACES, kept),
             _on_windows(_CBCL, kept),
-            _on_queries(divisions.kept),
+            _KEPT_ON_QUERIES,
         ),
         kind="margin",
         changed="Where no cascade validates as well as GBRT the loss is that at equal cost; before "
         "it was that of another, dearer cascade.",
-        readings=(_divided(kept, _on_queries(divisions.kept)),),
+        readings=(_divided(kept, _KEPT_ON_QUERIES),),
     ),
     Primary(
         "cronus-single-above-gbrt",

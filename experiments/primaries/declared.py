@@ -55,7 +55,8 @@ class Part:
     scale: str = "overnight"  # Sizes and grids of its cells; the same for all parts of an artefact
     # ``cell -> bool``: whether the effects need its rows; the same for all parts of an artefact
     wants: Wants = every
-    # ``rows -> (n,) bool``: in which repetitions no model is as good as the claim's words ask
+    # ``rows -> (n,)``: whether no model is as good as the claim's words ask in each repetition, or
+    # in which share of its folds
     none: Callable[[pd.DataFrame], np.ndarray] | None = None
 
 

@@ -230,7 +230,7 @@ def _counts(judged: Judged, runs: Runs) -> str:
         return ""
     mine = slice(look.n - judged.n, look.n)  # the fresh ones, where these alone are judged
     counts = [
-        "-" if part.none is None else str(int(np.sum(part.none(runs[part.artefact][0])[mine])))
+        "-" if part.none is None else f"{np.sum(part.none(runs[part.artefact][0])[mine]):g}"
         for part in primary.parts
     ]
     return " ".join(counts)

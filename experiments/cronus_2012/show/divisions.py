@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from experiments.cronus_2012.show.panels import PANELS, Panel
@@ -29,3 +30,9 @@ def kept(rows: pd.DataFrame, panel: str, method: str = "cronus") -> pd.DataFrame
     """Return each query's precision at the same models, less that of GBRT's best, by division."""
     mine = of_budget(rows, panel, AS_GOOD)
     return of_each(mine, mine[method] - mine["gbrt"]).dropna(axis="columns")
+
+
+def none_as_good(rows: pd.DataFrame, panel: str, method: str = "cronus") -> np.ndarray:
+    """Return the share of each division's folds in which no model validates as well."""
+    costs = of_budget(rows, panel, AS_GOOD).groupby(["seed", "fold"])[f"{method}_cost"].first()
+    return costs.isna().groupby("seed").mean().to_numpy()

@@ -10,7 +10,7 @@ from experiments.cell import Cell
 from experiments.cronus_2012 import extra_divisions
 from experiments.cronus_2012.cells import divisions, task
 from experiments.cronus_2012.cells.measure import run_cell
-from experiments.cronus_2012.show.divisions import kept, lead
+from experiments.cronus_2012.show.divisions import kept, lead, none_as_good
 from experiments.greedy_miser_2012.cells.divisions import folds
 from experiments.greedy_miser_2012.cells.models import Measured, Pool
 from experiments.greedy_miser_2012.show.divisions import saved_of_each
@@ -95,6 +95,8 @@ def test_none_that_is_as_good_saves_nothing_and_loses_what_it_does_at_equal_cost
     rows = pd.DataFrame(divisions._rows(about, [1], of, of["gbrt"], saves))
     assert np.isnan(rows.loc[0, "cronus_cost"])
     np.testing.assert_allclose(saved_of_each(rows, "b", "cronus"), [0.0])
+    other_fold = rows.assign(fold=2, cronus_cost=0.1)
+    np.testing.assert_allclose(none_as_good(pd.concat([rows, other_fold]), "b"), [0.5])
     np.testing.assert_allclose(kept(rows, "b"), [[-0.5]])
 
 
