@@ -53,7 +53,7 @@ LOOKS = {
     "lightgbm": Look("LightGBM", _ORANGE, "P", (0, (1, 2))),
     "lightgbm_cegb": Look("LightGBM, its CEGB, per row", _DARK_ORANGE, "d", (0, (6, 2))),
     "lightgbm_lambdarank": Look("LightGBM, lambdarank", _CLAY, "X", (0, (3, 1, 1, 1))),
-    "xgboost": Look("XGBoost", _COPPER, "v", (0, (3, 2))),
+    "xgboost": Look("XGBoost", _COPPER, "v", (0, (5, 3))),
     "catboost": Look("CatBoost", _DARK_PURPLE, "*", (0, (2, 1))),
     "catboost_per_object": Look(
         "CatBoost, Lossguide, penalties per object", _WINE, "<", (0, (4, 1, 1, 1))
