@@ -52,9 +52,8 @@ class TiledForest(NamedTuple):
     split: np.ndarray
     feature: np.ndarray  # (n_splits,) int32: place in `tested`
     code: np.ndarray  # (n_splits,) int16: A row goes right if its code is larger
-    lost: (
-        np.ndarray
-    )  # (n_splits,) uint16: leaves of the part out of reach for a row that goes right
+    # (n_splits,) uint16: leaves of the part out of reach for a row that goes right
+    lost: np.ndarray
     leaf: np.ndarray  # (n_trees + 1,) int64: first leaf of each tree
     # (n_leaves,) float64: contribution of each leaf, learning rate included; leaves from left to
     # right
