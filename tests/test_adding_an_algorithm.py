@@ -37,7 +37,7 @@ def test_adding_an_algorithm_is_three_files_and_some_lines(tmp_path):
         ("-m", "ruff", "check", *written, 0),
         ("-m", "ruff", "format", "--check", *written, 0),
         ("-c", "from importlinter.cli import lint_imports_command; lint_imports_command()", 0),
-        ("-m", "pytest", "-q", "-p", "no:cacheprovider", *GUARDS, "-k", chosen, 300),
+        ("-m", "pytest", "-q", "-p", "no:cacheprovider", *GUARDS, "-k", chosen, 100),
     ):
         run = subprocess.run(
             [sys.executable, *command],

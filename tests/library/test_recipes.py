@@ -102,20 +102,26 @@ def test_the_recipes_work_in_a_fresh_environment(wheel, fresh, tmp_path):
     assert done.returncode == 1
     assert "0.95" in done.stdout
 
-    # "The chosen model elsewhere": without pandas and other libraries' models.
+    # "The chosen model elsewhere": as it stands there, and of an array where pandas is absent;
+    # other libraries are absent both times.
     (lines,) = blocks(section("The chosen model elsewhere", COMPARE), "python")
     (tmp_path / "comparison" / "models").mkdir(parents=True)
     model.save(tmp_path / "comparison" / "models" / "budget-5.zip")
+    X.to_csv(tmp_path / "new.csv", index=False)
     np.save(tmp_path / "X.npy", X.to_numpy())
-    absent = "import sys; sys.modules.update(dict.fromkeys(['pandas', 'lightgbm', 'catboost']))\n"
-    given = f"{absent}import numpy as np\nX = np.load('X.npy')\n"
-    saved = "np.savez('out.npz', predictions=predictions, costs=costs)\n"
-    (tmp_path / "elsewhere.py").write_text(f"{given}{lines}{saved}")
-    done = run("python elsewhere.py", tmp_path, fresh)
-    assert done.returncode == 0, done.stderr
-    found = np.load(tmp_path / "out.npz")
-    np.testing.assert_array_equal(found["predictions"], model.predict(X))
-    np.testing.assert_array_equal(found["costs"], model.prediction_cost(X))
+    saved = "import numpy as np; np.savez('out.npz', predictions=predictions, costs=costs)\n"
+    bare = re.sub("import pandas as pd\n|table = pd.+", "", lines)
+    for absent, script in (
+        (["lightgbm", "catboost"], lines),
+        (["lightgbm", "catboost", "pandas"], f"import numpy as np; table = np.load('X.npy')\n{bare}"),
+    ):
+        hides = f"import sys; sys.modules.update(dict.fromkeys({absent}))\n"
+        (tmp_path / "elsewhere.py").write_text(f"{hides}{script}{saved}")
+        done = run("python elsewhere.py", tmp_path, fresh)
+        assert done.returncode == 0, done.stderr
+        found = np.load(tmp_path / "out.npz")
+        np.testing.assert_array_equal(found["predictions"], model.predict(X))
+        np.testing.assert_array_equal(found["costs"], model.prediction_cost(X))
 
     # The lines of the wheel's own README, with the extra.
     (commands,) = [
