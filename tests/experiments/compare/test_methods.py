@@ -125,6 +125,7 @@ def test_reasons_in_a_few_words():
     assert (two.n_prices, grouped.n_prices) == (3, 3)
 
 
+@pytest.mark.slow
 def test_versions_of_libraries():
     """Also of one whose package has another name, as XGBoost's has."""
     assert METHODS["cegb"].its_version() == {}
