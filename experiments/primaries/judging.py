@@ -282,10 +282,14 @@ def as_row(judged: Judged, paper: str) -> dict[str, Any]:
     }
 
 
+RULE_CHANGED = "its rule was changed"
+"""What the need of a claim ends with that waits for fresh repetitions."""
+
+
 def needs(judged: Judged) -> str:
     """Say what an undecided claim still needs; nothing of one that is decided."""
     if judged.primary.seen and judged.next is not None:
-        return f"{judged.primary.fresh} fresh repetitions of each set: its rule was changed"
+        return f"{judged.primary.fresh} fresh repetitions of each set: {RULE_CHANGED}"
     if judged.verdict == UNDECIDABLE:
         return judged.primary.undecidable
     if judged.verdict != UNDECIDED:

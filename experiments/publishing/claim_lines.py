@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from experiments.primaries.confirming import rough
 from experiments.primaries.declared import Primary, Reading
-from experiments.primaries.judging import hopeless, outlook
+from experiments.primaries.judging import RULE_CHANGED, hopeless, outlook
 from experiments.primaries.verdicts import DECIDED, SIGNS, UNDECIDED, contradict
 
 Left = Callable[[Primary, int], float]
@@ -143,7 +143,7 @@ class Line(NamedTuple):
 def line_of(one: Primary, row: Mapping, left: Left, was: Mapping | None, read: Sequence) -> Line:
     """Return the line of a claim from its row of the table, those of its readings and its past."""
     intervals = zip(*(map(float, row[name].split()) for name in _OF_SETS), strict=True)
-    due = bool(one.seen) and bool(row["needs"])
+    due = RULE_CHANGED in row["needs"]
     verdict = row["verdict"]
     return Line(
         claim=one.id,

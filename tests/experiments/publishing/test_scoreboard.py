@@ -15,6 +15,7 @@ import pytest
 from experiments.primaries import storing
 from experiments.primaries.confirming import minutes, minutes_left, rough
 from experiments.primaries.declared import discover as declared_claims
+from experiments.primaries.judging import RULE_CHANGED
 from experiments.primaries.verdicts import SIGNS, VERDICTS
 from experiments.publishing import output, scoreboard
 from experiments.publishing.claim_lines import Read
@@ -37,10 +38,10 @@ def table_of(*rows):
     return table.assign(**ends).reindex(columns=storing.COLUMNS, fill_value="")
 
 
-def toy_board(results, *rows):
+def toy_board(results, *rows, claims=CLAIMS):
     if rows:
         (results / storing.TABLE).write_bytes(output.csv_bytes(table_of(*rows)))
-    return next(b for b in scoreboard.boards(results, {"toy": CLAIMS}, [TOY]) if b.paper == "toy")
+    return next(b for b in scoreboard.boards(results, {"toy": claims}, [TOY]) if b.paper == "toy")
 
 
 BETTER = ("toy-better", "reproduced", 0.25, 0.1, 0.4, 5, "0.25")
@@ -213,14 +214,27 @@ def test_what_was_published_stays_readable_beside_what_is(tmp_path):
     changed = dataclasses.replace(CLAIMS[0], changed="Folds are averaged.", seen=3)
     was = table_of(("toy-better", "undecided", 0.2, -0.1, 0.5, 3, "0.2")).assign(sets="nearby")
     (tmp_path / storing.PUBLISHED).write_bytes(output.csv_bytes(was))
-    (tmp_path / storing.TABLE).write_bytes(output.csv_bytes(table_of(BETTER)))
-    (board,) = [
-        b for b in scoreboard.boards(tmp_path, {"toy": (changed,)}, [TOY]) if b.paper == "toy"
-    ]
+    board = toy_board(tmp_path, BETTER, claims=(changed,))
     said = "was undecided +0.200 [-0.100, +0.500] by 3 repetitions: Folds are averaged."
     assert board.lines[0].aside()[0] == said
     (row,) = [one for one in scoreboard.changes(board) if "toy-better" in one]
     assert row.startswith("| toy-better | undecided +0.200 [-0.100, +0.500] by 3 repetitions | rep")
+
+
+@pytest.mark.parametrize(
+    ("needs", "due"),
+    [
+        (f"3 fresh repetitions of each set: {RULE_CHANGED}", True),
+        ("about 6 repetitions of each set, beyond its declared limit", False),
+    ],
+)
+def test_a_claim_waits_only_until_its_fresh_repetitions_are_made(tmp_path, needs, due):
+    changed = (dataclasses.replace(CLAIMS[0], changed="Folds are averaged.", seen=3),)
+    table = table_of(("toy-better", "undecided", 0.05, -0.1, 0.2, 5, "0.05")).assign(needs=needs)
+    (tmp_path / storing.TABLE).write_bytes(output.csv_bytes(table))
+    board = toy_board(tmp_path, claims=changed)
+    assert board.lines[0].due == due
+    assert ("Open" in dict(findings(board.lines))) != due
 
 
 def test_findings_are_made_of_the_claims_own_sentences_and_numbers(tmp_path):
