@@ -24,6 +24,7 @@ from experiments.compare.comparison import Search, compare
 from experiments.compare.preparing import Asked
 from library.build import HERE, PACKAGE, ROOT
 from tests.experiments.compare.test_comparison import InThisProcess
+from tests.quick import QUICK
 
 CEGB = {
     "n_estimators": 3, "min_samples_leaf": 5, "tradeoff": 1e-3, "split_cost": 0.1, "n_threads": 1,
@@ -169,12 +170,10 @@ def site(wheel, tmp_path_factory):
 
 def run_by_user(program, site, folder):
     """Run a program where the wheel alone is installed; return what it prints."""
-    # Compiled without optimising, which takes less time and must not change a bit.
-    quick = {"NUMBA_OPT": "1", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
     user = subprocess.run(
         [sys.executable, "-I", "-W", "ignore", "-c", program, site],
         cwd=folder,
-        env=os.environ | quick,
+        env=os.environ | QUICK,
         capture_output=True,
         text=True,
     )

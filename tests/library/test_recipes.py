@@ -16,6 +16,7 @@ import yaml
 
 from algorithms.cegb import CEGBClassifier
 from library.build import HERE, PACKAGE, ROOT
+from tests.quick import QUICK
 from tests.test_readme import blocks, section
 
 COMPARE = (ROOT / "docs" / "compare.md").read_text("utf-8")
@@ -54,10 +55,8 @@ def fresh(tmp_path_factory):
     with open(os.path.join(site, "these.pth"), "w") as file:
         file.writelines(f"{path}\n" for path in packages)
     left = {k: v for k, v in os.environ.items() if not k.startswith(("PIP_", "PYTHON"))}
-    # Compiled without optimising, which takes less time and must not change a bit.
-    quick = {"NUMBA_OPT": "1", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
     path = {"PATH": scripts + os.pathsep + os.environ["PATH"], "VIRTUAL_ENV": str(folder)}
-    return left | quick | path | {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull}
+    return left | QUICK | path | {"PIP_NO_INDEX": "1", "PIP_CONFIG_FILE": os.devnull}
 
 
 def run(command, folder, environment):
@@ -113,7 +112,10 @@ def test_the_recipes_work_in_a_fresh_environment(wheel, fresh, tmp_path):
     bare = re.sub("import pandas as pd\n|table = pd.+", "", lines)
     for absent, script in (
         (["lightgbm", "catboost"], lines),
-        (["lightgbm", "catboost", "pandas"], f"import numpy as np; table = np.load('X.npy')\n{bare}"),
+        (
+            ["lightgbm", "catboost", "pandas"],
+            f"import numpy as np; table = np.load('X.npy')\n{bare}",
+        ),
     ):
         hides = f"import sys; sys.modules.update(dict.fromkeys({absent}))\n"
         (tmp_path / "elsewhere.py").write_text(f"{hides}{script}{saved}")

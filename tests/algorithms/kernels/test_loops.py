@@ -13,6 +13,7 @@ import pytest
 import algorithms
 from algorithms.kernels import decorators as kernels
 from algorithms.kernels import loops
+from tests.quick import QUICK
 
 ROOT = Path(algorithms.__file__).resolve().parent.parent
 NEEDS_FORK = pytest.mark.skipif(not hasattr(os, "fork"), reason="no forks on this system")
@@ -87,7 +88,7 @@ def test_the_example_of_the_cluster_runs_again_and_again(local_first, tmp_path):
     (tmp_path / "example.py").write_text(example, "utf-8")
     environment = {
         "COST_AWARE_BOOSTING_CACHE": str(tmp_path / "cache"), "NUMBA_CACHE_DIR": "",
-        "PYTHONPATH": str(ROOT),
+        "PYTHONPATH": str(ROOT), **QUICK,
     }  # fmt: skip
     fits = [["-c", LOCAL], *[[str(tmp_path / "example.py")]] * 3]
     for command in fits if local_first else [*fits[1:2], fits[0], *fits[2:]]:

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from experiments.running.provenance import ROOT
+from tests.quick import QUICK
 
 pytestmark = pytest.mark.slow
 
@@ -25,9 +26,6 @@ CHANGES = {
         "paid += self.unit_price[self.unit[features]]",
     ),
 }
-
-QUICK = {"NUMBA_OPT": "1", "NUMBA_LOOP_VECTORIZE": "0", "NUMBA_SLP_VECTORIZE": "0"}
-"""Compiled without optimising, which takes less time and must not change a bit."""
 
 COLUMN = {"tie": "test_error", "cost": "prediction_ms"}
 """What at least each change moves."""
