@@ -19,6 +19,7 @@ from datasets.sources import unreachable
 from experiments.cli import main
 from experiments.running import workers as workers_module
 from experiments.running.provenance import ROOT
+from experiments.running.run import CellsFailed
 from tests.experiments import toy_artefact
 from tests.experiments.running import offline_data
 from tests.experiments.toy_artefact import computing_here, make_toy, suite
@@ -221,6 +222,15 @@ def one(cell, dataset):
 
 def two(cell, dataset):
     return [{"step": cell.params["step"], "part": 0, "score": 2.0}]
+
+
+@pytest.mark.parametrize(("n", "more"), [(5, ""), (8, "  … and 3 more")])
+def test_of_many_failures_five_are_told_and_the_others_counted(n, more):
+    cell = make_toy(n_steps=1).make_cells("smoke", range(1))[0]
+    said = str(CellsFailed("toy", [(cell, ValueError("broken"))] * n)).splitlines()
+    assert said[0] == f"{n} cell(s) of toy failed:"
+    assert sum("ValueError: broken" in line for line in said) == 5
+    assert [line for line in said if "more" in line] == [more] * bool(more)
 
 
 @pytest.mark.slow
