@@ -79,6 +79,8 @@ class Pair(NamedTuple):
     small_slot: int
     large_slot: int
     inherited: bool  # whether the slot of the large one holds the parent's histogram
+    search_small: bool  # whether it may be split in turn
+    search_large: bool
 
 
 def allocate(
@@ -188,23 +190,24 @@ def _process_tile(tile, training, memory, pair):
     elif pair.large >= 0:
         start, stop = nodes.start[pair.large], nodes.stop[pair.large]
         histogram.build(layout, tile, rows, start, stop, gh, hists, 1, pair.large_slot)
-    scan_tile(training, memory, pair.small, pair.small_slot, tile)
-    if pair.large >= 0:
+    if pair.search_small:
+        scan_tile(training, memory, pair.small, pair.small_slot, tile)
+    if pair.search_large:
         scan_tile(training, memory, pair.large, pair.large_slot, tile)
 
 
 @kernel
-def _process(training, memory, small, large):
+def _process(training, memory, small, large, search_small, search_large):
     """Histograms and best thresholds of a new leaf and its sibling (-1: none), over all tiles.
 
-    The words of the first are made already.
+    The words of the first are made already. Thresholds are sought where a leaf may be split.
     """
     layout, nodes, workspace = training.layout, memory.nodes, memory.workspace
     n_slots = workspace.free_slots.shape[0] - 1
     inherited = large >= 0 and nodes.slot[large] >= 0
     small_slot = nodes.slot[small] if nodes.slot[small] >= 0 else n_slots - 2
     large_slot = nodes.slot[large] if inherited else n_slots - 1
-    pair = Pair(small, large, small_slot, large_slot, inherited)
+    pair = Pair(small, large, small_slot, large_slot, inherited, search_small, search_large)
     if large >= 0 and not inherited:
         collect_sums(training, memory, large, 1)
     n_tiles = layout.tile_start.shape[0]
@@ -342,7 +345,7 @@ def _open_leaves(training, memory, node, small, large, full):
     split_large = not full and may_split(training, nodes, large)
     if split_small or split_large:
         nodes.slot[small] = take_slot(workspace)
-        _process(training, memory, small, large)
+        _process(training, memory, small, large, split_small, split_large)
         if not split_small:
             nodes.raw_gain[small] = 0.0
         if not split_large:
@@ -389,7 +392,7 @@ def grow(training: Training, memory: Memory, penalty: NamedTuple) -> int:
     # Not literal numbers, for which all that is called would be compiled again.
     root, none = np.int64(0), np.int64(-1)
     collect_sums(training, memory, root, 0)
-    _process(training, memory, root, none)
+    _process(training, memory, root, none, True, False)
     rank(training, nodes, penalty, root)
     n_nodes, n_leaves, node = np.int64(1), np.int64(1), none
     while n_leaves < limits.max_leaves:
