@@ -63,6 +63,7 @@ CASES = {
         "n_columns": 4, "loss": "exponential", "priced": True, "size": 1, "beta": 0.01,
     },
     "multi-class, running": {"n_columns": 3, "running": True},
+    "a function": {"function": hinge},
     "negatives weigh 5": {"negative_weight": 5.0},
     "negatives weigh 2.3": {"negative_weight": 2.3, "priced": True, "beta": 0.01},
     "negatives weigh 5, exponential": {"negative_weight": 5.0, "loss": "exponential", "size": 1},

@@ -140,8 +140,8 @@ def test_tiny_problems_end_at_the_same_optimum(seed):
 
 
 @pytest.mark.slow
-def test_many_tiny_problems_end_at_the_same_optimum():
-    for seed in range(300):
+def test_a_thousand_tiny_problems_end_at_the_same_optimum():
+    for seed in range(1000):
         model, twin = tiny_twins(seed)
         np.testing.assert_allclose(model.objective_, twin.objective, rtol=1e-6, err_msg=seed)
 
