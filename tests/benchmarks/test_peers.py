@@ -159,7 +159,9 @@ def test_small_runs_of_other_cases(monkeypatch):
         *prediction.one_row(trees=5, n_rows=20),
     ]
     assert {row.peer for row in rows} >= {"scikit-learn", "XGBoost", prediction.C_FUNCTION}
-    assert all(row.ours > 0 for row in rows)
+    # A tree is the difference of two fits, which one run may turn round.
+    assert all(row.ours > 0 for row in rows if row.what == "whole fit")
+    assert np.isfinite([row.ours for row in rows]).all()
 
 
 def test_a_row_of_a_cascade_stands_beside_fewer_trees():

@@ -90,8 +90,8 @@ def test_the_example_of_the_cluster_runs_again_and_again(local_first, tmp_path):
         "COST_AWARE_BOOSTING_CACHE": str(tmp_path / "cache"), "NUMBA_CACHE_DIR": "",
         "PYTHONPATH": str(ROOT), **QUICK,
     }  # fmt: skip
-    fits = [["-c", LOCAL], *[[str(tmp_path / "example.py")]] * 3]
-    for command in fits if local_first else [*fits[1:2], fits[0], *fits[2:]]:
+    local, example = ["-c", LOCAL], [str(tmp_path / "example.py")]
+    for command in [local, example, example] if local_first else [example, local, example]:
         done = run(command, environment)
         assert done.returncode == 0, (done.returncode, done.stderr)
         assert done.stdout.strip() == ("" if command[0] == "-c" else "True")
