@@ -110,14 +110,14 @@ def lead(table: pd.DataFrame, ranked: Sequence[str]) -> Lead:
 
 def said_of_lead(found: Lead, labels: Mapping[str, str]) -> str:
     """Say it in words."""
-    first = labels.get(found.first, found.first)
+    first, gap = labels.get(found.first, found.first), found.difference
+    next_one = gap and f"{gap.mean:+.3f}, {gap.low:+.3f} to {gap.high:+.3f}"
     if not found.not_told_apart:
-        return f"{first} leads: its mean area is larger than that of every other method."
+        said = f"{first} leads: its mean area is larger than that of every other method"
+        return f"{said} (difference to the next one {next_one})." if gap else f"{said}."
     alike = [labels.get(name, name) for name in found.not_told_apart]
     others = alike[0] if len(alike) == 1 else f"{alike[0]} and {len(alike) - 1} others"
-    gap = found.difference
     return (
         f"Nobody leads significantly: the largest mean area is that of {first}, which is not told "
-        f"apart from {others} (difference to the next one {gap.mean:+.3f}, {gap.low:+.3f} to "
-        f"{gap.high:+.3f})."
+        f"apart from {others} (difference to the next one {next_one})."
     )

@@ -1,4 +1,4 @@
-"""The commands ``leaderboard edition``, ``publish``, ``add`` and ``report``."""
+"""The commands ``leaderboard edition``, ``publish``, ``times``, ``add`` and ``report``."""
 
 from __future__ import annotations
 
@@ -129,6 +129,27 @@ def publish_command(suite: Suite, divisions) -> None:
     for line in results.said_of_width(areas, SCALES[_meta(published)["scale"]].divisions):
         click.echo(line)
     click.echo(f"Written in {shown(published)}: {', '.join(written)}; and leaderboard.html")
+
+
+@leaderboard_group.command("times")
+@click.pass_obj
+def times_command(suite: Suite) -> None:
+    """Time the models that are published, one at a time; nothing should run beside it.
+
+    Of each data set at the first of its price lists: the models of the first division that
+    validate best at any price. Written into times.csv, data set by data set, and into the page.
+    """
+    from experiments.leaderboard import page, times
+
+    published = suite.results / "leaderboard"
+    meta = _meta(published)
+    played = [field for field in of_scale(meta["scale"]) if field.name in meta["fields"]]
+    once = {field.dataset: field for field in reversed(played)}
+    first = [field for field in played if once[field.dataset] == field]
+    with DataProblem.translated(suite.datasets):
+        path = times.measure(published, first, meta["scale"], click.echo)
+    page.write(published, suite.results / "leaderboard.html")
+    click.echo(f"Written: {shown(path)}, and leaderboard.html")
 
 
 @leaderboard_group.command("add")

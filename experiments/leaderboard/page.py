@@ -141,6 +141,7 @@ def rendered(folder: Path) -> str:
         cheapest=cheapest_near_best(scores).to_dict("records"),
         one_feature=one_feature(scores, order),
         ablation=ablation(table),
+        times=of_times(folder),
         order=order,
         pairs=pairs(methods),
         skipped=_reasons(tables["skipped"]),
@@ -204,6 +205,18 @@ def ablation(table: pd.DataFrame) -> list[dict[str, Any]]:
         if gaps:
             found.append({"words": words, "difference": nested(gaps)})
     return found
+
+
+def of_times(folder: Path) -> dict[str, Any]:
+    """Give each method's times over data sets, the quickest trained first; nothing before any."""
+    if not (folder / "times.csv").exists():
+        return {}
+    table = pd.read_csv(folder / "times.csv")
+    by = table.groupby("method", sort=True)
+    lines = pd.DataFrame({"train": by["train_s"].median(), "longest": by["train_s"].max(),
+                          "predict": by["predict_us"].median(), "n_sets": by.size()})  # fmt: skip
+    lines = lines.sort_values("train", kind="stable").reset_index()
+    return {"lines": lines.to_dict("records"), "processors": sorted(table["processor"].unique())}
 
 
 def _fields(scores: pd.DataFrame) -> list[dict[str, Any]]:

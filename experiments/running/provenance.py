@@ -160,14 +160,15 @@ def describe_run(
         "seeds": list(seeds),
         "source_tree_sha256": source_tree,
         **environment(),
-        "processor_model": _processor_model(),
+        "processor_model": processor_model(),
         "threads_per_worker": 1,
         "workers": jobs,
         "command": command,
     }
 
 
-def _processor_model() -> str:
+def processor_model() -> str:
+    """Return the name that the processor's maker gave it, "" if it is not known."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:

@@ -18,6 +18,7 @@ from experiments.leaderboard import (
     plan,
     problems,
     results,
+    times,
     trials,
     variants,
 )
@@ -265,6 +266,26 @@ def test_a_method_of_ones_own_is_trained_alone(outcome, folder, here):
     with pytest.raises(adding.NotComparable, match=r"digits@uniform has other rows here"):
         adding.check_field(DIGITS.name, 1, "this", meta)
     assert method_of(OWN).tasks == ("classification",)
+
+
+def test_chosen_models_are_timed_once(outcome, folder, monkeypatch):
+    published, said = folder / "leaderboard", []
+    path = times.measure(published, [DIGITS], "check", said.append)
+    table = pd.read_csv(path)
+    assert table["method"].tolist() == ["cegb", "early_exit", "gbrt"]  # who could take part
+    assert (table[["train_s", "predict_us"]] > 0).all(axis=None)
+    assert len(said) == 1
+    monkeypatch.setattr(times, "timed", None)  # is not needed again
+    before = path.read_bytes()
+    times.measure(published, [DIGITS], "check", said.append)
+    assert path.read_bytes() == before
+    monkeypatch.setattr(times, "timed", lambda *_: (1.0, 2.0))
+    table.assign(processor="another").to_csv(path, index=False)
+    times.measure(published, [DIGITS], "check", said.append)
+    assert pd.read_csv(path)["train_s"].tolist() == [1.0] * 3
+    line = f'<td>{page.name_of("gbrt")}</td><td class="number">1 s</td>'
+    assert line in page.rendered(published)
+    path.unlink()
 
 
 def test_the_page_says_what_the_files_say(outcome, folder):

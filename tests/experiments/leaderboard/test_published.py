@@ -9,6 +9,7 @@ from scipy import stats
 
 import datasets
 from experiments.leaderboard import page, ratings
+from experiments.leaderboard.budgets import declared
 from experiments.leaderboard.fields import SCALES
 from experiments.leaderboard.problems import METRICS
 from experiments.leaderboard.questions import ABLATION
@@ -29,25 +30,70 @@ def areas():
     return pd.read_csv(FOLDER / "areas.csv")
 
 
+def within(lines, budget):
+    """The line of the trials that validates best within a budget, of equal ones the cheaper."""
+    best = None
+    for line in lines:
+        if line["valid_cost"] <= budget * (1 + 1e-9):
+            key = -float(line["valid_score"]), float(line["valid_cost"])
+            if best is None or key < best[0]:
+                best = key, line
+    return best and best[1]
+
+
 @published
-def test_areas_of_one_division_are_those_of_its_scores(scores, areas):
-    """Budget interval by budget interval; of several divisions the scores are means."""
-    if areas["division"].nunique() > 1:
-        pytest.skip("scores are means over divisions")
-    scores, found = scores[scores["one_feature"] == 0], {}
-    for (dataset, prices), field in scores.groupby(["dataset", "prices"]):
-        by_method = {
-            method: curve.sort_values("budget") for method, curve in field.groupby("method")
-        }
-        low, high = by_method["constant"]["score"].iloc[0], field["score"].max()
-        for method, curve in by_method.items():
-            if method == "constant" or high <= low:
-                continue
-            y, x = curve["score"].tolist(), np.log(curve["budget"]).tolist()
-            pieces = [(x[k + 1] - x[k]) * ((y[k] + y[k + 1]) / 2 - low) for k in range(len(x) - 1)]
-            found[dataset, prices, method] = sum(pieces) / (x[-1] - x[0]) / (high - low)
-    published = areas.set_index(["dataset", "prices", "method"])["area"]
-    assert published.to_dict() == pytest.approx(found, abs=2e-6)
+def test_scores_and_areas_are_those_of_the_trials(scores, areas):
+    """Field by field, division by division, budget interval by budget interval."""
+    meta = json.loads((FOLDER / "meta.json").read_text(encoding="utf-8"))
+    if not (FOLDER / "trials").exists() or meta["commit"] == "":
+        pytest.skip("the first edition has no trials")
+    found, means = {}, {}
+    for field, divisions in meta["fields"].items():
+        where = tuple(field.split("@"))
+        first, *budgets = declared()[field]
+        for division in divisions:
+            lines = pd.read_csv(FOLDER / "trials" / f"{field}-{division}.csv").to_dict("records")
+            constant = lines[0]["test_score"]
+            trained = {line["method"] for line in lines if line["trial"] == line["trial"]}
+            curves = {}
+            for method in trained:
+                own = [line for line in lines if line["method"] == method and line["cut"] >= 0]
+                best = {budget: within(own, budget) for budget in [first, *budgets]}
+                tests = {b: line["test_score"] if line else constant for b, line in best.items()}
+                for budget, score in tests.items():
+                    means.setdefault((*where, method, budget), []).append(score)
+                curves[method] = [tests[budget] for budget in budgets]
+            ranked = {m: curve for m, curve in curves.items() if m not in ABLATION}
+            high = max(max(curve) for curve in ranked.values())
+            x = np.log(budgets)
+            for method, y in curves.items():
+                pieces = [
+                    (x[k + 1] - x[k]) * ((y[k] + y[k + 1]) / 2 - constant)
+                    for k in range(len(x) - 1)
+                ]
+                area = sum(pieces) / (x[-1] - x[0]) / (high - constant)
+                found[(*where, division, method)] = area
+    there = areas.set_index(["dataset", "prices", "division", "method"])["area"].to_dict()
+    assert there == pytest.approx(found, abs=2e-6)
+    scores = scores[scores["method"] != "constant"]
+    there = scores.set_index(["dataset", "prices", "method", "budget"])["score"].to_dict()
+    assert there == pytest.approx({k: np.mean(v) for k, v in means.items()}, abs=2e-6)
+
+
+@published
+def test_times_are_those_of_the_models_that_validate_best():
+    path = FOLDER / "times.csv"
+    if not path.exists():
+        pytest.skip("none are published")
+    for (dataset, prices), table in pd.read_csv(path).groupby(["dataset", "prices"]):
+        field = f"{dataset}@{prices}"
+        lines = pd.read_csv(FOLDER / "trials" / f"{field}-1.csv").to_dict("records")
+        for one in table.itertuples():
+            own = [line for line in lines if line["method"] == one.method and line["cut"] >= 0]
+            best = within(own, declared()[field][-1])
+            assert (one.trial, one.cut) == (best["trial"], best["cut"])
+            assert one.train_s > 0
+            assert one.predict_us > 0
 
 
 @published
