@@ -402,6 +402,9 @@ class BudgetForestRegressor(ScoredInFull, RegressorMixin, _BudgetForest):
             weight += scores[:, k]
         return total / weight
 
+    def _answers(self) -> dict:
+        return {"predict": self._mean_labels}
+
     def predict(self, X: ArrayLike) -> np.ndarray:
         """Predict the mean of the labels voted for.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import ClassVar
 
 import numpy as np
@@ -167,8 +167,18 @@ class VotingForest(MeteredTrees, SavedModel, BaseEstimator):
 
     def _scores(self, X: np.ndarray) -> np.ndarray:
         if self.n_estimators_ == 0:
-            return np.tile(votes_of(self.training_counts_[None], self._vote), (len(X), 1))
+            return np.tile(self._initial_votes(), (len(X), 1))
         return next(self._staged_scores(X, [self.n_estimators_]))
+
+    def _initial_votes(self) -> np.ndarray:
+        """What is voted before the first tree, (n_classes,): without a tree, by training rows."""
+        if self.n_estimators_ == 0:
+            return votes_of(self.training_counts_[None], self._vote)[0]
+        return np.zeros(self._votes.shape[1])
+
+    def _answers(self) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
+        """What can be predicted from votes (n_samples, n_classes), by the method's name."""
+        raise NotImplementedError
 
     # --- files --------------------------------------------------------------------------------
 
@@ -237,14 +247,22 @@ class VotingClassifier(ScoredInFull, ClassifierMixin, VotingForest):
         -------
         ndarray of shape (n_samples,), of the dtype of `classes_`
         """
-        scores = self._scores(self._check_X(X))
+        return self._labels(self._scores(self._check_X(X)))
+
+    def _labels(self, scores: np.ndarray) -> np.ndarray:
         return self.classes_[np.argmax(scores, axis=1)]
+
+    def _shares(self, scores: np.ndarray) -> np.ndarray:
+        return scores / scores.sum(axis=1, keepdims=True)
+
+    def _answers(self) -> dict[str, Callable[[np.ndarray], np.ndarray]]:
+        return {"predict": self._labels, "predict_proba": self._shares}
 
     def staged_predict(self, X: ArrayLike) -> Iterator[np.ndarray]:
         """Predict classes with the first 1, 2, … trees; yields arrays of shape (n_samples,)."""
         X = self._check_X(X)
         for scores in self._staged_scores(X, range(1, self.n_estimators_ + 1)):
-            yield self.classes_[np.argmax(scores, axis=1)]
+            yield self._labels(scores)
 
     def predict_proba(self, X: ArrayLike) -> np.ndarray:
         """Shares of the votes.
@@ -257,8 +275,7 @@ class VotingClassifier(ScoredInFull, ClassifierMixin, VotingForest):
         -------
         ndarray of shape (n_samples, n_classes), float64
         """
-        scores = self._scores(self._check_X(X))
-        return scores / scores.sum(axis=1, keepdims=True)
+        return self._shares(self._scores(self._check_X(X)))
 
 
 def check_rows_with_targets(

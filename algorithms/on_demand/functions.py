@@ -47,13 +47,14 @@ def _units(model) -> list[_Unit]:
     d = model.n_features_in_
     names = feature_names(model)
     titles = [str(m) if names is None else f"{m} ({names[m]!r})" for m in range(d)]
-    if model.feature_groups is None:
+    groups = model._priced_by().feature_groups
+    if groups is None:
         return [
             _Unit((m,) if names is None else (m, names[m]), f"feature {titles[m]}", np.array([m]))
             for m in range(d)
         ]
-    labels = group_labels(model.feature_groups, d, column_labels(model))
-    unit_of = acquisition_units(model.feature_groups, d, column_labels(model))
+    labels = group_labels(groups, d, column_labels(model))
+    unit_of = acquisition_units(groups, d, column_labels(model))
     units = []
     order = np.argsort(unit_of, kind="stable")
     for columns in np.split(order, np.cumsum(np.bincount(unit_of))[:-1]):
@@ -72,7 +73,7 @@ def sources(model: BoostedTrees, functions: Mapping, asked: np.ndarray) -> dict[
     `functions` is no mapping to functions, has a key that the model does not know or two for the
     same feature, or lacks what is asked for.
     """
-    what = "feature" if model.feature_groups is None else "group"
+    what = "feature" if model._priced_by().feature_groups is None else "group"
     units = _units(model)
     needed = [u for u, unit in enumerate(units) if np.any(asked[unit.columns])]
     keys = f"Keys that the model asks for: {listed([units[u].names[-1] for u in needed]) or 'none'}"

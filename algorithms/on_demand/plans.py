@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.validation import check_is_fitted
 
+from ..adaboost_mh import AdaBoostMH
 from ..boosted_trees.estimator import BoostedTrees
 from ..cost_meter.meter import tested_features
 from ..cost_meter.trees import MeteredTrees
@@ -25,7 +26,9 @@ from ..early_exit import Exits as EarlyExits
 from ..estimators.parameters import check_number
 from ..exits.classifier import CascadeClassifier
 from ..exits.exit_rules import documents_stay
+from ..exits.fitted_trees import fitted_trees_of
 from ..exits.hard_cascade import Exits
+from ..forests.voting import VotingForest
 from ..interop.forest import MeteredForest
 from ..kernels.decorators import allocating_kernel
 from ..trees.categorical_forest import refuse_sets
@@ -37,10 +40,11 @@ class EvaluationPlan(NamedTuple):
 
     meter: MeteredTrees  # Knows features, groups and prices
     forest: Forest
-    contributions: np.ndarray  # (n_nodes,) float64
+    # What a leaf adds to its tree's score: (n_nodes,), or to every score: (n_nodes, n_scores)
+    contributions: np.ndarray
     initial_scores: np.ndarray  # (n_scores,) float64
     # (n_trees, n_stages) float64: what each tree's answer is multiplied by for the score of each
-    # stage. Empty: tree t adds to score t % n_scores, as it is
+    # stage. Empty: tree t adds to score t % n_scores, as it is, or to all of them
     weights: np.ndarray
     stops: np.ndarray  # (n_stages,) int64: trees evaluated until the end of each stage
     asked: np.ndarray  # (n_features,) bool: features that a row can come to be tested for
@@ -74,17 +78,21 @@ def plan_of(
         return _of_dag(copy.copy(model), tree_cost)
     if isinstance(model, EarlyExit):
         return _of_early_exit(copy.copy(model), tree_cost)
-    if not isinstance(model, BoostedTrees | MeteredForest):
+    if not isinstance(model, BoostedTrees | MeteredForest | AdaBoostMH | VotingForest):
         raise ValueError(
-            "model must be boosted trees, EarlyExit around them, a cascade or a DAG of this "
-            f"package, or another library's trees read by interop, got {model!r}."
+            "model must be a forest, a cascade or a DAG of this package, EarlyExit around boosted "
+            f"trees, or another library's trees read by interop, got {model!r}."
         )
     if tree_cost is not None:
         raise ValueError("tree_cost is of cascades, decision DAGs and EarlyExit only.")
     check_is_fitted(model)
+    model = copy.copy(model)
+    if isinstance(model, AdaBoostMH):
+        return _of_adaboost_mh(model)
     if not with_sets:
         refuse_sets(model.trees_, "A predictor on demand")
-    model = copy.copy(model)
+    if isinstance(model, VotingForest):
+        return _of_votes(model)
     return _of_metered(model) if isinstance(model, MeteredForest) else _of_boosted_trees(model)
 
 
@@ -96,20 +104,35 @@ def _of_boosted_trees(model: BoostedTrees) -> EvaluationPlan:
 
 
 def _of_metered(model: MeteredForest) -> EvaluationPlan:
-    if model._many_valued:
-        raise ValueError(
-            f"The leaves of this {model.library} model hold a value for each class, which a "
-            "predictor on demand does not add up: call its predict with all features."
-        )
     predictions = {"predict": model._answer}
     if hasattr(model, "predict_proba"):
         predictions["predict_proba"] = model._likelihoods
-    values, as_seen = model.trees_.value, model._as_seen
-    return _of_rounds(model, values, as_seen, predictions, model.allow_nan)
+    return _of_leaves(model, predictions)
+
+
+def _of_leaves(model: MeteredForest, predictions) -> EvaluationPlan:
+    flat = model._flat
+    added = flat.values if model._many_valued else flat.forest.value
+    plan = _of_rounds(model, added, model._as_seen, predictions, model.allow_nan)
+    # The meter's trees have lone leaves besides, which make up a round.
+    return plan._replace(forest=flat.forest, stops=np.array([flat.forest.n_trees]))
+
+
+def _of_adaboost_mh(model: AdaBoostMH) -> EvaluationPlan:
+    def decision(scores: np.ndarray) -> np.ndarray:
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    predictions = {"predict": model._labels, "decision_function": decision}
+    return _of_leaves(fitted_trees_of(model).meter, predictions)
+
+
+def _of_votes(model: VotingForest) -> EvaluationPlan:
+    plan = _of_rounds(model, model._votes, _as_it_is, model._answers(), False)
+    return plan._replace(initial_scores=model._initial_votes())
 
 
 def _of_rounds(model, contributions, as_seen, predictions, may_miss: bool) -> EvaluationPlan:
-    """Trees of which each adds to one score, as one stage."""
+    """Trees without exits, as one stage."""
     return EvaluationPlan(
         model,
         model.trees_,
@@ -162,9 +185,9 @@ def _of_cascade(model: CascadeClassifier, tree_cost) -> EvaluationPlan:
 def _of_early_exit(model: EarlyExit, tree_cost) -> EvaluationPlan:
     read, s = model._checked()
     responses, rule, n_exits = read.responses, model.rule, read.n_exits
-    if not isinstance(model.model, BoostedTrees):
+    if getattr(responses.meter, "_many_valued", False):
         raise ValueError(
-            "EarlyExit is followed on demand around boosted trees of this package only, not around "
+            "EarlyExit is followed on demand around trees whose leaves hold one value, not around "
             f"{responses.name}: call its predict with all features."
         )
     if rule not in ("score", "likelihood"):
@@ -195,7 +218,9 @@ def _of_early_exit(model: EarlyExit, tree_cost) -> EvaluationPlan:
         return left.scores[:, 0] if n_columns == 1 else left.scores
 
     def predict(left: EarlyExits) -> np.ndarray:
-        return left.scores[:, 0] if responses.link is None else responses.labels(left.scores)
+        if responses.link is None:
+            return responses.numbers(left.scores)
+        return responses.labels(left.scores)
 
     each = check_number("tree_cost", 0.0 if tree_cost is None else tree_cost)
     return EvaluationPlan(
@@ -207,7 +232,7 @@ def _of_early_exit(model: EarlyExit, tree_cost) -> EvaluationPlan:
         stops,
         features_until(forest, stops, empties, responses.meter.n_features_in_),
         each * forest.n_split_trees(n_columns)[rounds],
-        _as_it_is,
+        getattr(responses.meter, "_as_seen", _as_it_is),
         {"predict": predict, "decision_function": decision},
         leaves=leaves,
         exits=exits,

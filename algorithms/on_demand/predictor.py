@@ -106,10 +106,12 @@ def advance(
 
     They wait for nothing before. One that stops has paid for the unit that it waits for. Features
     and units are numbered among those that the forest tests; `values` (n_features, n_rows) are read
-    only where the row owns the unit. `weights` may be empty: see :class:`.plans.EvaluationPlan`.
+    only where the row owns the unit. `contributions` (n_nodes, 1 or n_scores) and `weights`, which
+    may be empty: see :class:`.plans.EvaluationPlan`.
     """
     one = np.uint64(1)
     n_columns, weighted = walk.scores.shape[1], weights.shape[1] > 0
+    to_all = contributions.shape[1] > 1
     for i in rows:
         t, node = walk.tree[i], walk.node[i]
         cost = count = np.int64(0)
@@ -135,9 +137,12 @@ def advance(
             else:
                 if weighted:
                     for k in range(stage, n_columns):
-                        walk.scores[i, k] += weights[t, k] * contributions[node]
+                        walk.scores[i, k] += weights[t, k] * contributions[node, 0]
+                elif to_all:
+                    for k in range(n_columns):
+                        walk.scores[i, k] += contributions[node, k]
                 else:
-                    walk.scores[i, t % n_columns] += contributions[node]
+                    walk.scores[i, t % n_columns] += contributions[node, 0]
                 t += 1
             node = forest.tree[t]
         if missing >= 0:
@@ -199,7 +204,7 @@ class OnDemandPredictor:
     Parameters
     ----------
     model : regressor or classifier of CEGB, Greedy Miser or GBRT, EarlyExit around one, a cascade,\
- a decision DAG, a MeteredForest, or a TableModel of one
+ a decision DAG, AdaBoostMH, a budget forest, a MeteredForest, or a TableModel of one
         Fitted: CronusClassifier, RaykarCascadeClassifier and AndOrCascadeClassifier are cascades,
         MDDAGClassifier decision DAGs, whatever their trees came from. An
         EarlyExit has the rule ``"score"`` or ``"likelihood"``, by which rows leave one by one. It
@@ -411,7 +416,8 @@ class _Batch:
             *outputs,
         )
         grown = (predictor._forest, predictor._prices)
-        self.fixed = (*grown, plan.contributions, plan.weights, plan.dag)
+        added = plan.contributions if plan.contributions.ndim == 2 else plan.contributions[:, None]
+        self.fixed = (*grown, added, plan.weights, plan.dag)
 
     def run(self, rows, first: int, tally: _Tally) -> np.ndarray:
         """Walk until each row has left; `first` is the batch's first row among `rows`."""

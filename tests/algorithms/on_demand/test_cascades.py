@@ -187,7 +187,7 @@ def test_what_a_model_cannot_give_is_named(rows):
         OnDemandPredictor(boosted, functions).decision_function(range(3))
     with pytest.raises(ValueError, match="tree_cost is of cascades, decision DAGs and EarlyExit"):
         OnDemandPredictor(boosted, functions, tree_cost=1.0)
-    with pytest.raises(ValueError, match=r"must be boosted trees, .* a cascade or a DAG"):
+    with pytest.raises(ValueError, match="must be a forest, a cascade or a DAG"):
         OnDemandPredictor("model", {})
     with pytest.raises(ValueError, match="There is no function for: feature"):
         OnDemandPredictor(cascade, {})

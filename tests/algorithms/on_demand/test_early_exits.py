@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor
 
+from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.early_exit import EarlyExit
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
+from algorithms.interop import from_scikit_learn
 from algorithms.on_demand import OnDemandPredictor
 from tests.algorithms.on_demand.test_predictor import Functions, assert_accounted
 
@@ -89,6 +91,21 @@ def test_what_early_exits_cannot_give_is_named():
     functions[0] = lambda rows: np.full(len(rows), np.nan)
     with pytest.raises(ValueError, match="missing or infinite"):
         OnDemandPredictor(early, functions).predict(range(len(X)))
-    other = GradientBoostingRegressor(n_estimators=3).fit(X, X[:, 0])
-    with pytest.raises(ValueError, match="around boosted trees of this package only"):
-        OnDemandPredictor(EarlyExit(other, rule="score", threshold=0.0, every=1), functions)
+    votes = AdaBoostMH(n_estimators=3, random_state=0).fit(X, np.arange(len(X)) % 3)
+    early = EarlyExit(votes, rule="likelihood", threshold=0.5, every=1)
+    with pytest.raises(ValueError, match="no log-odds"):
+        OnDemandPredictor(early, functions)
+
+
+def test_around_another_librarys_trees():
+    _, X = fitted("score")
+    other = GradientBoostingRegressor(n_estimators=6, random_state=0).fit(X, X[:, 0] + X[:, 1])
+    metered = from_scikit_learn(other, feature_costs=PRICES, split_cost=0.125)
+    early = EarlyExit(metered, rule="score", threshold=0.1, every=2)
+    assert len(np.unique(early.exits(X).exit)) > 1
+    functions = Functions(metered, X)
+    result = OnDemandPredictor(early, functions, batch_size=7).predict(range(len(X)))
+    np.testing.assert_array_equal(result.predictions, early.predict(X))
+    np.testing.assert_array_equal(result.acquired, early.acquired_features(X))
+    np.testing.assert_array_equal(result.cost, early.prediction_cost(X))
+    assert_accounted(metered, functions, result)

@@ -10,8 +10,6 @@ import pytest
 from scipy import sparse
 
 from algorithms.cegb import CEGBRegressor
-from algorithms.interop.forest import MeteredForest
-from algorithms.interop.nodes import flat_stumps
 from algorithms.on_demand.predictor import OnDemandPredictor, OnDemandResult, _Batch
 from tests.algorithms.on_demand.test_predictor import (
     FORK,
@@ -271,18 +269,11 @@ def test_missing_functions_are_listed_before_any_work():
     assert OnDemandPredictor(model, {3: lambda rows: rows}).predict([1.0]).predictions == [32.0]
 
 
-PAIRS = flat_stumps(np.zeros(1, int), np.zeros(1), np.zeros((1, 2)), np.ones((1, 2)))
-
-
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"model": object()}, "must be boosted trees"),
-        ({"model": CEGBRegressor}, "must be boosted trees"),
-        (
-            {"model": MeteredForest(PAIRS, np.zeros(2), 4, as_seen=np.asarray, library="a")},
-            "leaves of this a model hold a value for each class",
-        ),
+        ({"model": object()}, "must be a forest, a cascade or a DAG"),
+        ({"model": CEGBRegressor}, "must be a forest, a cascade or a DAG"),
         ({"model": CEGBRegressor()}, "not fitted"),
         ({"functions": [len, len]}, "must map each feature .* asks for: 0, 1, 2"),
         ({"functions": {0: 3}}, "function of feature 0 is not callable: 3"),

@@ -33,6 +33,15 @@ NEEDS_MIRROR = pytest.mark.skipif(
 )
 
 
+def groups_of(model):
+    """Groups of features; those of its forest, if a pruned one was given none."""
+    return (
+        model._priced_by().feature_groups
+        if hasattr(model, "_priced_by")
+        else (model.feature_groups)
+    )
+
+
 class Functions(dict):
     """A function for each acquisition unit of a model, which reads it from a matrix by row number.
 
@@ -43,7 +52,7 @@ class Functions(dict):
     def __init__(self, model, X, pause=None):
         super().__init__()
         self.calls, self.seconds, self.pause = [], {}, pause or {}
-        groups = model.feature_groups
+        groups = groups_of(model)
         labels = range(X.shape[1]) if groups is None else [int(g) for g in groups]
         for key in dict.fromkeys(labels):
             columns = [m for m, label in enumerate(labels) if label == key]
@@ -89,7 +98,7 @@ def assert_on_demand(model, X, *, batch_size=1024, pause=None, proba=False):
 def assert_accounted(model, functions, result):
     """Assert that the functions were asked for exactly what was acquired, each row once."""
     acquired = dense(result.acquired)
-    units = acquisition_units(model.feature_groups, acquired.shape[1])
+    units = acquisition_units(groups_of(model), acquired.shape[1])
     purchases = functions.purchases()
     assert len(purchases) == len(set(purchases))
     wanted = set()
