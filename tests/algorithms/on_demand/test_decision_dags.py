@@ -10,7 +10,7 @@ from algorithms.decision_dag.rewards import EVAL, QUIT, SKIP
 from algorithms.gbrt import GBRTClassifier
 from algorithms.mddag import MDDAGClassifier
 from algorithms.on_demand import OnDemandPredictor, plans
-from tests.algorithms.on_demand.test_predictor import Functions, assert_accounted
+from tests.algorithms.on_demand.test_predictor import Functions, assert_on_demand
 
 PRICES = np.array([1.0, 2.0, 0.5, 4.0, 3.0])
 GROUPS = {"feature_groups": [3, 4, 3, 4, 5], "group_costs": {3: 8.0, 4: 0.5, 5: 2.0}}
@@ -38,17 +38,8 @@ def fitted(kind, **options):
 def test_equals_the_full_matrix(kind, groups):
     model, X = fitted(kind, **groups)
     assert 0 < model.evaluations(X).mean() < model.n_base_
-    for batch_size in (7, 1024):
-        functions = Functions(model, X)
-        predictor = OnDemandPredictor(model, functions, batch_size=batch_size)
-        result = predictor.predict(range(len(X)))
-        np.testing.assert_array_equal(result.predictions, model.predict(X))
-        np.testing.assert_array_equal(result.acquired, model.acquired_features(X))
-        np.testing.assert_array_equal(result.evaluations, model.evaluations(X))
-        np.testing.assert_array_equal(result.cost, model.prediction_cost(X))
-        assert_accounted(model, functions, result)
-        decided = predictor.decision_function(range(len(X))).predictions
-        np.testing.assert_array_equal(decided, model.decision_function(X))
+    assert_on_demand(model, X, batch_size=7)
+    assert_on_demand(model, X, method="decision_function")
 
 
 def test_a_row_that_quits_at_once_asks_for_nothing():

@@ -79,12 +79,12 @@ def dense(acquired):
     return acquired.toarray() if sparse.issparse(acquired) else acquired
 
 
-def assert_on_demand(model, X, *, batch_size=1024, pause=None, proba=False):
+def assert_on_demand(model, X, *, batch_size=1024, pause=None, method="predict"):
     """Predict on demand; assert that all equals the full matrix and every call is accounted for."""
     functions = Functions(model, X, pause)
     predictor = OnDemandPredictor(model, functions, batch_size=batch_size)
-    result = (predictor.predict_proba if proba else predictor.predict)(np.arange(len(X)))
-    expected = model.predict_proba(X) if proba else model.predict(X)
+    result = getattr(predictor, method)(np.arange(len(X)))
+    expected = getattr(model, method)(X)
     assert result.predictions.dtype == expected.dtype
     np.testing.assert_array_equal(result.predictions, expected)
     np.testing.assert_array_equal(dense(result.acquired), dense(model.acquired_features(X)))
@@ -340,9 +340,9 @@ def assert_equals_twin(model, X, functions, result):
 @settings(max_examples=25, deadline=None, derandomize=True)
 def test_equals_the_twin_and_the_full_matrix(seed):
     model, X = random_model(np.random.default_rng(seed))
-    proba = hasattr(model, "classes_")
+    method = "predict_proba" if hasattr(model, "classes_") else "predict"
     for batch_size in (1, 7, len(X)):
-        functions, result = assert_on_demand(model, X, batch_size=batch_size, proba=proba)
+        functions, result = assert_on_demand(model, X, batch_size=batch_size, method=method)
         twin = assert_equals_twin(model, X, functions, result)
         if batch_size == 1:  # one row at a time: the very same calls in the same order
             assert functions.purchases() == twin.purchases
@@ -368,7 +368,7 @@ def test_digits_with_slow_features(cls, batch_size):
     )
     assert len(result.predictions) == len(X)
     assert set(functions.pause) <= {key for key, _ in functions.calls}
-    again = assert_on_demand(model, X, batch_size=batch_size, proba=True)[1]
+    again = assert_on_demand(model, X, batch_size=batch_size, method="predict_proba")[1]
     np.testing.assert_array_equal(again.cost, result.cost)
 
 

@@ -11,7 +11,7 @@ from algorithms.budget_prune import BudgetPruneClassifier
 from algorithms.interop import MeteredForest
 from algorithms.interop.nodes import ClassLink, flat_stumps
 from algorithms.on_demand import OnDemandPredictor
-from tests.algorithms.on_demand.test_predictor import Functions, assert_accounted, assert_on_demand
+from tests.algorithms.on_demand.test_predictor import Functions, assert_on_demand
 
 PRICES = {"feature_costs": [1.0, 2.0, 0.5, 4.0, 3.0], "split_cost": 0.125}
 GROUPS = {"feature_groups": [4, 4, -1, 7, 7], "group_costs": {4: 3.0, -1: 1.0, 7: 0.1}}
@@ -34,7 +34,7 @@ def test_forests_vote_as_on_the_full_matrix(n_classes, vote):
     ).fit(X, y)
     for model in (forest, forest.first_rounds(0), BudgetPruneClassifier(forest).fit(X, y)):
         assert_on_demand(model, X, batch_size=11)
-        assert_on_demand(model, X, proba=True)
+        assert_on_demand(model, X, method="predict_proba")
 
 
 def test_a_forest_of_grades():
@@ -53,16 +53,8 @@ def test_adaboost_mh(n_classes, weak_learner):
     model = AdaBoostMH(
         n_estimators=9, weak_learner=weak_learner, random_state=0, **PRICES, **GROUPS
     ).fit(X, y)
-    functions = Functions(model, X)
-    predictor = OnDemandPredictor(model, functions, batch_size=13)
-    result = predictor.predict(range(len(X)))
-    np.testing.assert_array_equal(result.predictions, model.predict(X))
-    np.testing.assert_array_equal(result.acquired, model.acquired_features(X))
-    np.testing.assert_array_equal(result.evaluations, model.evaluations(X))
-    np.testing.assert_array_equal(result.cost, model.prediction_cost(X))
-    assert_accounted(model, functions, result)
-    decided = predictor.decision_function(range(len(X))).predictions
-    np.testing.assert_array_equal(decided, model.decision_function(X))
+    assert_on_demand(model, X, batch_size=13)
+    assert_on_demand(model, X, method="decision_function")
 
 
 def test_another_librarys_trees():
@@ -77,4 +69,4 @@ def test_another_librarys_trees():
         link=ClassLink(np.array(list("xyz")), "multinomial"),
     )  # fmt: skip
     assert_on_demand(model, X, batch_size=11)
-    assert_on_demand(model.first_rounds(4), X, proba=True)
+    assert_on_demand(model.first_rounds(4), X, method="predict_proba")
