@@ -39,7 +39,7 @@ _SETTINGS = {
     "legend.frameon": False,
     "lines.linewidth": 1.6,
     "lines.markersize": 4.0,
-    "svg.fonttype": "path",
+    "svg.fonttype": "none",  # letters of the reader's own: outlines are a quarter of a picture
     "path.simplify": True,
 }
 

@@ -245,8 +245,9 @@ def _svg(draw, *arguments) -> Markup:
         figure: Figure = draw(*arguments)
         text = picture_bytes(figure, "svg", _SALT).decode()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
-    # Beyond this no place of a point is seen; what scales letters is left alone.
-    text = re.sub(r"(?<=[ LM])(\d+\.\d\d)\d+(?=[ \n])", r"\1", text)
+    text = re.sub(r"\s*\n\s*", "\n", text)
+    # Beyond this no place of a point is seen.
+    text = re.sub(r"(?<=[ LM\"(])(-?\d+\.\d\d)\d+(?=[ \n\")])", r"\1", text)
     # Several pictures are in one page: what is named in each must be named differently.
     prefix = f"p{zlib.crc32(text.encode())}-"
     text = re.sub(r'<g id="line-(\w+)"', _line, text)

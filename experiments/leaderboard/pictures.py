@@ -97,7 +97,7 @@ def of_answers(found: Sequence[Answer]) -> Figure:
         ax.plot([gap.mean], [y], "o", color=colour)
         first, second = (name_of(name) for name in answer.question[:2])
         ax.text(0.01, y + 0.24, f"{first} − {second}", transform=ax.get_yaxis_transform(),
-                fontsize=8)  # fmt: skip
+                fontsize=8, bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})  # fmt: skip
     ax.axvline(0, color="0.3", linewidth=0.8)
     ax.set_ylim(-len(found) + 0.6, 0.6)
     ax.set_yticks([])
