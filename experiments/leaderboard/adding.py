@@ -50,7 +50,7 @@ def add(
         Of finished trials.
     workers : Workers
     say : callable
-        What is told how many minutes are left, once the first division is finished.
+        What is told how many minutes are left, once the second division is finished.
     jobs : int
         Trials at a time.
 
@@ -69,14 +69,16 @@ def add(
     tables = {n: pd.read_csv(published / f"{n}.csv") for n in ("scores", "areas", "bounds")}
     divisions = [(field, d) for field, found in meta["fields"].items() for d in found]
     say(f"{len(divisions)} divisions of {len(meta['fields'])} fields")
-    begun, own = time.monotonic(), []
+    own = []
     for n, (field, division) in enumerate(divisions):
+        begun = time.monotonic()
         one = _trained(method_of(name), Field.named(field), division, meta, tables["scores"],
                        store, workers)  # fmt: skip
         own.append(one)
-        if n == 0:
-            minutes = (time.monotonic() - begun) * (len(divisions) - 1) / 60
-            say(f"The first took {time.monotonic() - begun:.0f} s: about {minutes:.0f} minutes.")
+        if n == 1:  # the first loads and compiles
+            took = time.monotonic() - begun
+            minutes = took * (len(divisions) - 2) / 60
+            say(f"The second took {took:.1f} s: about {minutes:.0f} minutes for the others.")
     mine = pd.concat([one for one in own if one is not None] or [pd.DataFrame()])
     if mine.empty:
         raise NotComparable(f"{name} gave no model on any field.")

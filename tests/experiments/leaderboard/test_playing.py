@@ -257,7 +257,7 @@ def test_a_method_of_ones_own_is_trained_alone(outcome, folder, here):
     ranked = pd.read_csv(folder / "added" / "ranking.csv")
     assert set(ranked["method"]) == {OWN, "cegb", "gbrt", "early_exit"}
     assert placed.startswith("NearestMean was trained on one data set alone")
-    assert said[1].startswith("The first took ")
+    assert said[1].startswith("The second took ")
     mine = pd.read_csv(folder / "added" / "scores.csv").query("method == @OWN")
     assert mine["score"].max() > 0.2
     assert mine["one_feature"].sum() == 1
