@@ -35,7 +35,7 @@ from experiments.cronus_2012.show.comparison import (
 )
 from experiments.curves import HALF_THE_COST, saving_by_validation
 from experiments.greedy_miser_2012.show.divisions import saved_of_each
-from experiments.primaries.declared import Part, Primary, Reading
+from experiments.primaries.declared import MOST_READINGS, Part, Primary, Reading, every, otherwise
 
 
 def area_between(rows: pd.DataFrame, panel: str) -> np.ndarray:
@@ -337,7 +337,37 @@ def _of_web_search(one: Primary) -> Primary:
     return replace(one, readings=(*one.readings, alone)) if one.beyond else one
 
 
+def _on_faces_otherwise(one: Primary, *settings: str) -> tuple[Part, ...]:
+    return tuple(
+        otherwise(part, settings, every)
+        if (part.artefact, part.dataset) == (_FIGURE_2, _FACES[1])
+        else part
+        for part in one.parts
+    )
+
+
+def _of_other_cascades(one: Primary) -> Primary:
+    """Add readings by other cascades on VJ faces, as far as a claim has room for them."""
+    if all((part.artefact, part.dataset) != (_FIGURE_2, _FACES[1]) for part in one.parts):
+        return one
+    to_its_end = Reading(
+        "optimised to its end",
+        "the paper names no limit of its optimisation; ours ends a quarter of the trainings on VJ "
+        "faces",
+        _on_faces_otherwise(one, "cronus.max_cycles=100", "cronus.max_evaluations=2000"),
+    )
+    fewer = Reading(
+        "100 trees on VJ faces",
+        "the paper has 5,000 trees; ours has 1,000 on VJ faces and 100 elsewhere, and one division "
+        "of VJ faces was a pilot with 100",
+        _on_faces_otherwise(one, "cronus.n_estimators=100"),
+        seen=True,
+    )
+    readings = (*one.readings, to_its_end, fewer)
+    return replace(one, readings=readings[: MOST_READINGS - 1])  # one more follows, for documents
+
+
 _KEPT = {"cronus-divisions": 20}
 """Repetitions that are kept of the sets of documents; of other artefacts ten."""
 
-PRIMARIES = tuple(_of_web_search(one) for one in _CLAIMS)
+PRIMARIES = tuple(_of_web_search(_of_other_cascades(one)) for one in _CLAIMS)
