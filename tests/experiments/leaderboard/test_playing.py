@@ -303,6 +303,16 @@ def test_the_page_says_what_the_files_say(outcome, folder):
     assert leaderboard_card(folder / "nowhere") == ""
 
 
+def test_who_has_no_model_for_one_feature_is_not_named_for_it():
+    columns = ["dataset", "prices", "method", "budget", "one_feature", "score", "cost"]
+    scores = {"s": {"and_or_cascade": 0.5, "constant": 0.5, "gbrt": 0.4},
+              "t": {"constant": 0.5, "gbrt": 0.6}}  # fmt: skip
+    lines = [(name, "u", method, 1.0, 1, score, float(method == "gbrt"))
+             for name, of_set in scores.items() for method, score in of_set.items()]  # fmt: skip
+    found = page.one_feature(pd.DataFrame(lines, columns=columns), ["and_or_cascade", "gbrt"])
+    assert [line["method"] for line in found] == ["constant", "gbrt"]
+
+
 def test_the_overview_has_the_card(outcome, folder):
     index = report.build(folder, [])["index.html"]
     assert str(leaderboard_card(folder)) in index
