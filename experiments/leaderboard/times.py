@@ -34,6 +34,7 @@ _RUNS = 5
 def chosen(folder: Path, field: Field) -> pd.DataFrame:
     """Give the trial and cut of each method that validates best on the first division."""
     trials = kept.read(folder, field, 1)
+    trials = trials[trials["method"].isin(METHODS)]  # no variants
     return judging.chosen(trials, declared()[field.name][-1:])[["method", "trial", "cut"]]
 
 
