@@ -116,7 +116,9 @@ def said_of_lead(found: Lead, labels: Mapping[str, str]) -> str:
         said = f"{first} leads: its mean area is larger than that of every other method"
         return f"{said} (difference to the next one {next_one})." if gap else f"{said}."
     alike = [labels.get(name, name) for name in found.not_told_apart]
-    others = alike[0] if len(alike) == 1 else f"{alike[0]} and {len(alike) - 1} others"
+    others = (
+        " and ".join(alike[:2]) if len(alike) < 3 else f"{alike[0]} and {len(alike) - 1} others"
+    )
     return (
         f"Nobody leads significantly: the largest mean area is that of {first}, which is not told "
         f"apart from {others} (difference to the next one {next_one})."

@@ -157,6 +157,9 @@ def test_who_leads_and_whether():
     said = answers.said_of_lead(found, {})
     assert said.startswith("Nobody leads significantly: the largest mean area is that of z, ")
     assert "not told apart from y (" in said
+    for alike, words in ((["y", "b"], "y and b"), (["y", "b", "a"], "y and 2 others")):
+        said = answers.said_of_lead(found._replace(not_told_apart=alike), {})
+        assert f"not told apart from {words} (" in said
 
 
 @pytest.mark.slow
