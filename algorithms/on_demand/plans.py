@@ -119,11 +119,9 @@ def _of_leaves(model: MeteredForest, predictions) -> EvaluationPlan:
 
 
 def _of_adaboost_mh(model: AdaBoostMH) -> EvaluationPlan:
-    def decision(scores: np.ndarray) -> np.ndarray:
-        return scores[:, 0] if scores.shape[1] == 1 else scores
-
-    predictions = {"predict": model._labels, "decision_function": decision}
-    return _of_leaves(fitted_trees_of(model).meter, predictions)
+    meter = fitted_trees_of(model).meter
+    predictions = {"predict": model._labels, "decision_function": meter._shaped}
+    return _of_leaves(meter, predictions)
 
 
 def _of_votes(model: VotingForest) -> EvaluationPlan:

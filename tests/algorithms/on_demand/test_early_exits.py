@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from sklearn.ensemble import GradientBoostingRegressor
 
-from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.early_exit import EarlyExit
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
-from algorithms.interop import from_scikit_learn
+from algorithms.interop import MeteredForest, from_scikit_learn
+from algorithms.interop.nodes import ClassLink, flat_stumps
 from algorithms.on_demand import OnDemandPredictor
 from tests.algorithms.on_demand.test_predictor import Functions, assert_accounted
 
@@ -91,9 +91,12 @@ def test_what_early_exits_cannot_give_is_named():
     functions[0] = lambda rows: np.full(len(rows), np.nan)
     with pytest.raises(ValueError, match="missing or infinite"):
         OnDemandPredictor(early, functions).predict(range(len(X)))
-    votes = AdaBoostMH(n_estimators=3, random_state=0).fit(X, np.arange(len(X)) % 3)
-    early = EarlyExit(votes, rule="likelihood", threshold=0.5, every=1)
-    with pytest.raises(ValueError, match="no log-odds"):
+    triples = flat_stumps(np.zeros(2, int), np.zeros(2), np.zeros((2, 3)), np.ones((2, 3)))
+    link = ClassLink(np.arange(3), "multinomial")
+    many = MeteredForest(triples, np.zeros(3), 5, as_seen=np.asarray, library="a", link=link)
+    early = EarlyExit(many, rule="likelihood", threshold=0.5, every=1)
+    assert early.predict(X).shape == (len(X),)
+    with pytest.raises(ValueError, match="trees whose leaves hold one value, not around the a"):
         OnDemandPredictor(early, functions)
 
 

@@ -35,11 +35,7 @@ NEEDS_MIRROR = pytest.mark.skipif(
 
 def groups_of(model):
     """Groups of features; those of its forest, if a pruned one was given none."""
-    return (
-        model._priced_by().feature_groups
-        if hasattr(model, "_priced_by")
-        else (model.feature_groups)
-    )
+    return getattr(model, "_priced_by", lambda: model)().feature_groups
 
 
 class Functions(dict):
