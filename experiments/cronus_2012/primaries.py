@@ -35,7 +35,7 @@ from experiments.cronus_2012.show.comparison import (
 )
 from experiments.curves import HALF_THE_COST, saving_by_validation
 from experiments.greedy_miser_2012.show.divisions import saved_of_each
-from experiments.primaries.declared import MOST_READINGS, Part, Primary, Reading, every, otherwise
+from experiments.primaries.declared import MOST_CHOICES, Part, Primary, Reading, every, otherwise
 
 
 def area_between(rows: pd.DataFrame, panel: str) -> np.ndarray:
@@ -364,7 +364,7 @@ def _of_other_cascades(one: Primary) -> Primary:
         seen=True,
     )
     readings = (*one.readings, to_its_end, fewer)
-    return replace(one, readings=readings[: MOST_READINGS - 1])  # one more follows, for documents
+    return replace(one, readings=readings[: MOST_CHOICES - 1])  # one more follows, for documents
 
 
 _KEPT = {"cronus-divisions": 20}

@@ -25,8 +25,8 @@ five, so that folds come in whole divisions."""
 LOOKS = (10, 20, 40)
 """Repetitions at which a claim is judged, unless it says otherwise."""
 
-MOST_READINGS = 3
-"""Readings of a claim at most."""
+MOST_CHOICES = 3
+"""Choices of a claim at most that are read otherwise; readings of one choice give one reason."""
 
 MOST_CLAIMS = 12
 """Primary claims of a paper at most."""
@@ -100,7 +100,7 @@ class Primary:
     # The same effect of the numbers that the paper prints, NaN where it prints none. Where it is
     # not above 0 the paper's own table denies its sentence, whatever our rows say
     paper_effect: float = math.nan
-    readings: tuple[Reading, ...] = ()  # At most three
+    readings: tuple[Reading, ...] = ()  # Of at most three choices
     # Tasks of the data that the paper says it of, as :class:`datasets.registry.DatasetSpec` has
     # them; empty where it says it of all
     said_of: tuple[str, ...] = ()
@@ -134,8 +134,10 @@ def check_declared(primaries: tuple[Primary, ...]) -> None:
         if not sets or not one.delta > 0 or one.kind not in RULES or not one.reason:
             raise ValueError(f"{one.id} needs sets, δ > 0 with its reason, and a known kind.")
         given = all(reading.parts and reading.reason for reading in one.readings)
-        if len(one.readings) > MOST_READINGS or not given:
-            raise ValueError(f"{one.id}: at most {MOST_READINGS} readings, with sets and reasons.")
+        if len({reading.reason for reading in one.readings}) > MOST_CHOICES or not given:
+            raise ValueError(
+                f"{one.id}: readings of at most {MOST_CHOICES} choices, with sets and reasons."
+            )
         looks(one.looks, n_judged(primaries) or 1)
     parts = [part for one in primaries for part in every_part(one)]
     asked = {(part.artefact, part.scale, part.wants) for part in parts}

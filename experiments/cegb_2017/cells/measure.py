@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -13,7 +13,7 @@ from sklearn.ensemble import GradientBoostingClassifier, GradientBoostingRegress
 from algorithms.costs import model_cost
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.interop import from_scikit_learn
-from algorithms.metrics import accuracy, average_precision_at_k
+from algorithms.metrics import accuracy, average_precision_at_k, ndcg_at_k
 from experiments.cell import Cell, rounded
 from experiments.evaluate import fibonacci_rounds, follow, measured
 from experiments.methods.trees import paid_once, unfitted
@@ -70,7 +70,7 @@ def train(cell: Cell, dataset):
         y = (y > 0).astype(np.float64)
     if "patience" not in options:
         return _fit(model, dataset.X_train, y)
-    watched = _watched_score(dataset, options["relevant_from"])
+    watched = _watched_score(dataset, options)
     model.set_params(early_stopping_rounds=options["patience"], eval_metric=watched)
     validation = (dataset.X_valid, dataset.y_valid)
     if dataset.task == "ranking":
@@ -78,12 +78,19 @@ def train(cell: Cell, dataset):
     return _fit(model, dataset.X_train, y, eval_set=validation)
 
 
-def _watched_score(dataset, relevant_from: int | None):
+def _watched_score(dataset, options: Mapping):
     """Return what ends a training: the score that chooses models, too."""
     if dataset.task != "ranking":
         return "accuracy"
-    return lambda y, scores, queries: average_precision_at_k(
-        y, scores[:, 0], queries, PLACES, relevant_from=relevant_from
+    return lambda y, scores, queries: _ranked(y, scores[:, 0], queries, options)
+
+
+def _ranked(y, scores, queries, options: Mapping) -> float:
+    """Return AP@5 or NDCG@5."""
+    if options.get("metric") == "ndcg":
+        return ndcg_at_k(y, scores, queries, PLACES)
+    return average_precision_at_k(
+        y, scores, queries, PLACES, relevant_from=options["relevant_from"]
     )
 
 
@@ -177,22 +184,23 @@ def _follow(model, cell: Cell, dataset, part: str, wanted) -> Iterator[tuple[flo
         yield _score(predicted, cell, dataset, part), float(np.mean(cost))
 
 
-def score(predicted, dataset, part: str, relevant_from: int | None) -> float:
-    """Return accuracy of predicted classes, or AP@5 of predicted grades.
+def score(predicted, dataset, part: str, options: Mapping) -> float:
+    """Return accuracy of predicted classes, or AP@5 of predicted grades, or their NDCG@5.
 
     Parameters
     ----------
     predicted : (n,) ndarray
     dataset : Dataset
     part : {"valid", "test"}
-    relevant_from : int or None
-        Smallest relevant grade, of ranking sets.
+    options : Mapping
+        Of ranking sets ``relevant_from``, the smallest relevant grade, and ``metric``, which is
+        ``average_precision`` where it says nothing else.
     """
     y = getattr(dataset, f"y_{part}")
     if dataset.task != "ranking":
         return accuracy(y, predicted)
     queries = getattr(dataset, f"query_{part}")
-    return average_precision_at_k(y, predicted, queries, PLACES, relevant_from=relevant_from)
+    return _ranked(y, predicted, queries, options)
 
 
 def speaking_queries(dataset, relevant_from: int | None) -> int:
@@ -206,7 +214,7 @@ def speaking_queries(dataset, relevant_from: int | None) -> int:
 
 
 def _score(predicted, cell: Cell, dataset, part: str) -> float:
-    return score(predicted, dataset, part, cell.params["settings"]["relevant_from"])
+    return score(predicted, dataset, part, cell.params["settings"])
 
 
 def _forest_cost(model, cell: Cell, dataset, rounds: int) -> float | None:

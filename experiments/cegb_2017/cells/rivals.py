@@ -17,6 +17,7 @@ from experiments.cegb_2017.cells.measure import (
     trace_and_describe,
 )
 from experiments.cell import Cell, rounded
+from experiments.cells.divided_queries import fold_of
 from experiments.evaluate import fibonacci_rounds
 
 MOST_PRUNINGS = 12
@@ -24,10 +25,16 @@ MOST_PRUNINGS = 12
 
 
 def follow(cell: Cell, dataset) -> list[dict]:
-    """Train a cell's model, and measure all models that it gives without further training."""
+    """Train a cell's model, and measure all models that it gives without further training.
+
+    Where ``divided`` is set, all queries of a ranking set are divided into five folds anew, and the
+    repetition is one of these.
+    """
+    if cell.params["settings"].get("divided"):
+        dataset = fold_of(dataset, cell.seed)
     if "impurity" not in cell.params:
         return trace_and_describe(cell, dataset)
-    relevant_from = cell.params["settings"]["relevant_from"]
+    options = cell.params["settings"]
     key = {name: cell.params[name] for name in ("panel", "tradeoff")}
     rows = []
     for place, model in _models(cell, dataset):
@@ -35,13 +42,13 @@ def follow(cell: Cell, dataset) -> list[dict]:
         for part in ("valid", "test"):
             X = getattr(dataset, f"X_{part}")
             answer = _answer(model, X, dataset)
-            row[f"{part}_score"] = rounded(score(answer, dataset, part, relevant_from))
+            row[f"{part}_score"] = rounded(score(answer, dataset, part, options))
             cost = model.prediction_cost(X, feature_costs=dataset.feature_costs)
             row[f"{part}_cost"] = row[f"{part}_cost_paper"] = rounded(float(np.mean(cost)))
         rows.append({**key, **row})
     whole = {
         "rounds_trained": rows[-1]["rounds"],
-        "speaking_queries": speaking_queries(dataset, relevant_from),
+        "speaking_queries": speaking_queries(dataset, options["relevant_from"]),
         **described(model, dataset),
     }
     return [row | whole for row in rows]

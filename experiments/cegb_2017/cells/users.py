@@ -23,7 +23,7 @@ def run_cell(cell: Cell, dataset) -> list[dict]:
         cell.algorithm,
         params["draw"]["seed"],
         of_dataset(trained_on, split_cost=options["split_cost"]),
-        lambda predicted, part: score(predicted, dataset, part, options["relevant_from"]),
+        lambda predicted, part: score(predicted, dataset, part, options),
     )
     about = {"panel": params["panel"], "tradeoff": params["tradeoff"], "rounds": 1}
     about |= {"rounds_trained": 1}

@@ -107,6 +107,8 @@ def cells_of(
     options = settings(scale, panel, method) | {"n_estimators": rounds, "patience": patience}
     if method != "gbrt":
         options["goes_on"] = True
+    if panel.relevant_from is not None:
+        options |= {"metric": "average_precision", "divided": False}
     return [
         Cell(
             dataset,

@@ -12,8 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from experiments.cell import Cell, rounded
+from experiments.cells.divided_queries import FOLDS, folds
 from experiments.cronus_2012.cells.measure import run_cell
-from experiments.greedy_miser_2012.cells.divisions import AS_GOOD, FOLDS, folds, pool_of
+from experiments.greedy_miser_2012.cells.divisions import AS_GOOD, pool_of
 from experiments.greedy_miser_2012.cells.models import Measured, Models, Pool
 
 METHODS = (

@@ -8,7 +8,6 @@ by the same rule, from settings and lengths of their own.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +17,7 @@ from algorithms.exits.exit_rules import ranks_by_exit
 from algorithms.metrics import ndcg_at_k, query_starts
 from datasets import ranking
 from experiments.cell import Cell, rounded
+from experiments.cells.divided_queries import FOLDS, folds
 from experiments.greedy_miser_2012.cells.measure import (
     EVERY,
     PLACES,
@@ -49,34 +49,6 @@ STEPS = {"step_0.05": 0.05, "step_0.1": 0.1, "step_0.2": 0.2}
 """Greedy Miser at one λ with steps of different size, each with as many rounds more or less."""
 
 OWN_STEP = "step_0.1"
-FOLDS = range(ranking.N_FOLDS)
-
-
-def all_queries(dataset) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return X, y and query of all parts together, ordered by query."""
-    parts = ("train", "valid", "test")
-    numbers = [np.unique(getattr(dataset, f"query_{part}")) for part in parts]
-    if len(np.unique(np.concatenate(numbers))) < sum(map(len, numbers)):
-        raise ValueError(f"{dataset.name}: two parts have a query of the same number.")
-    X, y, query = (
-        np.concatenate([getattr(dataset, f"{name}_{part}") for part in parts])
-        for name in ("X", "y", "query")
-    )
-    order = np.argsort(query, kind="stable")
-    return X[order], y[order], query[order]
-
-
-def folds(dataset, repetition: int) -> Iterator:
-    """Yield the five folds of a division, as data sets; the division is drawn by `repetition`."""
-    X, y, query = all_queries(dataset)
-    subset = ranking.divide_queries(dataset.name, repetition + 1, query)
-    for k in FOLDS:
-        _, members = ranking.fold_members(k)
-        parts = {}
-        for part, which in members.items():
-            rows = np.isin(subset, which)
-            parts |= {f"X_{part}": X[rows], f"y_{part}": y[rows], f"query_{part}": query[rows]}
-        yield replace(dataset, **parts)
 
 
 def measure(cell: Cell, dataset) -> list[dict]:

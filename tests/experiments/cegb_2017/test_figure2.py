@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from types import SimpleNamespace
 
@@ -11,7 +12,7 @@ import pytest
 
 import datasets
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
-from algorithms.metrics import average_precision_at_k
+from algorithms.metrics import average_precision_at_k, ndcg_at_k
 from experiments.cegb_2017 import figure2, figure3, registered
 from experiments.cegb_2017.cells.measure import (
     make_estimator,
@@ -19,7 +20,9 @@ from experiments.cegb_2017.cells.measure import (
     trace_and_describe,
     train,
 )
+from experiments.cegb_2017.cells.rivals import follow
 from experiments.cegb_2017.show import design
+from experiments.cells.divided_queries import folds
 from experiments.curves import (
     PER_DECADE,
     advantage,
@@ -34,6 +37,7 @@ from experiments.publishing.check import compare
 from experiments.publishing.output import read_expected
 from experiments.running.provenance import ROOT
 from experiments.style import house_style, picture_bytes
+from tests.experiments.greedy_miser_2012.test_divisions import whole
 
 # --- measuring --------------------------------------------------------------------------------
 
@@ -98,14 +102,30 @@ def test_tradeoff_without_any_split_is_a_constant_at_no_cost():
     assert row["test_cost"] == row["test_dear"] == row["mean_depth"] == 0.0
 
 
-def test_training_ends_when_validation_has_stopped_rising():
+def test_all_queries_may_be_divided_anew():
+    """A repetition is then a fold of its division, whatever the fixed parts are."""
+    dataset = whole()
+    cell = replace(with_settings(cell_of("a", "cegb"), divided=True), seed=7)
+    fold = list(folds(dataset, 1))[2]
+    assert follow(cell, dataset) == trace_and_describe(cell, fold)
+    assert follow(cell, dataset) != follow(with_settings(cell, divided=False), dataset)
+
+
+@pytest.mark.parametrize(
+    ("metric", "by_hand"),
+    [
+        ("average_precision", partial(average_precision_at_k, k=5, relevant_from=3)),
+        ("ndcg", partial(ndcg_at_k, k=5)),
+    ],
+)
+def test_training_ends_when_validation_has_stopped_rising(metric, by_hand):
     """Kept are the rounds up to the best validation score; more were trained."""
     dataset = tiny()
-    cell = with_settings(cell_of("a", "cegb"), n_estimators=40, patience=3)
+    cell = with_settings(cell_of("a", "cegb"), n_estimators=40, patience=3, metric=metric)
     rows = trace_and_describe(cell, dataset)
     whole = make_estimator(cell, dataset).fit(dataset.X_train, dataset.y_train)
     scores = [
-        average_precision_at_k(dataset.y_valid, p, dataset.query_valid, 5, relevant_from=3)
+        by_hand(dataset.y_valid, p, dataset.query_valid)
         for p in whole.staged_predict(dataset.X_valid)
     ]
     best = [i for i in range(40) if scores[i] > max(scores[:i], default=-1)]

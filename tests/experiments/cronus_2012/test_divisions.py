@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from experiments.cell import Cell
+from experiments.cells.divided_queries import folds
 from experiments.cronus_2012 import extra_divisions
 from experiments.cronus_2012.cells import divisions, task
 from experiments.cronus_2012.cells.measure import run_cell
 from experiments.cronus_2012.show.divisions import kept, lead, none_as_good
-from experiments.greedy_miser_2012.cells.divisions import folds
 from experiments.greedy_miser_2012.cells.models import Measured, Pool
 from experiments.greedy_miser_2012.show.divisions import saved_of_each
 from tests.experiments.cronus_2012.test_cells import tiny

@@ -9,6 +9,7 @@ import pytest
 from algorithms.early_exit import EarlyExit
 from algorithms.metrics import ndcg_at_k
 from experiments.cell import Cell
+from experiments.cells.divided_queries import all_queries, fold_of, folds
 from experiments.greedy_miser_2012 import extra_divisions
 from experiments.greedy_miser_2012.cells import divisions, measure, rivals
 from experiments.greedy_miser_2012.cells.models import Pool
@@ -44,19 +45,22 @@ def rows():
 def test_each_query_is_tested_once_and_never_trained_on():
     dataset = whole()
     tested = []
-    for fold in divisions.folds(dataset, 0):
+    for fold in folds(dataset, 0):
         parts = [set(getattr(fold, f"query_{part}")) for part in ("train", "valid", "test")]
         assert sum(map(len, parts)) == len(set.union(*parts)) == 60
         tested += parts[2]
     assert sorted(tested) == sorted(set(np.r_[0:20, 100:120, 200:220]))
-    other = [set(fold.query_test) for fold in divisions.folds(dataset, 1)]
-    assert all(set(fold.query_test) not in other for fold in divisions.folds(dataset, 0))
+    other = [set(fold.query_test) for fold in folds(dataset, 1)]
+    assert all(set(fold.query_test) not in other for fold in folds(dataset, 0))
+    for seed in range(7):
+        wanted = [*folds(dataset, 0), *folds(dataset, 1)][seed]
+        np.testing.assert_array_equal(fold_of(dataset, seed).query_test, wanted.query_test)
     with pytest.raises(ValueError, match="query of the same number"):
-        divisions.all_queries(tiny())
+        all_queries(tiny())
 
 
 def test_a_fold_is_chosen_for_by_other_queries():
-    parts = list(divisions.folds(whole(), 0))
+    parts = list(folds(whole(), 0))
     for k, fold in enumerate(parts):
         chosen_by = [set(parts[j].query_valid) for j in divisions.choosers(k)]
         assert len(chosen_by) == 4
@@ -74,7 +78,7 @@ def test_choices_are_the_best_within_and_the_cheapest_as_good():
 @pytest.mark.slow
 def test_rows_are_the_scores_of_the_models_that_were_chosen(rows):
     dataset, mine = whole(), cell()
-    fold = list(divisions.folds(dataset, 0))[2]
+    fold = list(folds(dataset, 0))[2]
     free = replace(mine, params={**mine.params, "tradeoff": 0.0})
     model = measure.train(free, fold)
     at = rows[(rows["fold"] == 3) & (rows["budget"] == 1.0)]
@@ -93,7 +97,7 @@ def test_rows_are_the_scores_of_the_models_that_were_chosen(rows):
 
 @pytest.mark.slow
 def test_steps_and_cronus_are_trained_on_the_fold_and_chosen_like_the_others(rows):
-    fold, mine = list(divisions.folds(whole(), 0))[2], cell()
+    fold, mine = list(folds(whole(), 0))[2], cell()
     any_bill = rows[rows["budget"] == divisions.UNLIMITED]
     assert any_bill[[*divisions.METHODS, *divisions.STEPS]].notna().all(axis=None)
     assert rows.loc[rows["budget"] > 0, list(divisions.STEPS)].isna().all(axis=None)
@@ -133,7 +137,7 @@ def test_effects_of_divisions_by_hand():
 
 
 def test_exits_stand_after_every_round_and_bills_end_there():
-    fold = next(divisions.folds(whole(), 0))
+    fold = next(folds(whole(), 0))
     mine = cell()
     model = measure.train(replace(mine, params={**mine.params, "tradeoff": 0.0}), fold)
     early = EarlyExit(model, rule="proximity", threshold=0.3, every=1)
