@@ -130,6 +130,7 @@ NAMES = {
     "catboost_first_use": "CatBoost, penalty at first use",
     "catboost_per_object": "CatBoost, penalty per row",
     "hist_gradient_boosting": "scikit-learn HGB (no costs in training)",
+    "xgboost": "XGBoost (no costs in training)",
 }
 """In ``compare`` and the leaderboard, where a figure sets a method up in its own way."""
 

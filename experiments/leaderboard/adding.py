@@ -34,7 +34,6 @@ def add(
     workers: Workers,
     *,
     say: Callable[[str], object] = print,
-    jobs: int = 1,
 ) -> str:
     """Train a class on the divisions of what is published, and rank it among the others.
 
@@ -51,8 +50,6 @@ def add(
     workers : Workers
     say : callable
         What is told how many minutes are left, once the second division is finished.
-    jobs : int
-        Trials at a time.
 
     Returns
     -------

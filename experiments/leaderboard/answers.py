@@ -95,7 +95,8 @@ class Lead(NamedTuple):
 
     first: str
     not_told_apart: list[str]  # Whose difference to it has an interval with 0
-    difference: Nested | None  # To the next one; None if it is alone
+    # To the first of these, or to the next one if there is none; None if it is alone
+    difference: Nested | None
 
 
 def lead(table: pd.DataFrame, ranked: Sequence[str]) -> Lead:
@@ -103,21 +104,21 @@ def lead(table: pd.DataFrame, ranked: Sequence[str]) -> Lead:
     first, *others = ranked
     gaps = {other: nested(differences(table, first, other)) for other in others}
     alike = [other for other, gap in gaps.items() if not gap.low > 0]
-    return Lead(first, alike, gaps[others[0]] if others else None)
+    return Lead(first, alike, next((gaps[name] for name in [*alike, *others]), None))
 
 
 def said_of_lead(found: Lead, labels: Mapping[str, str]) -> str:
     """Say it in words."""
     first, gap = labels.get(found.first, found.first), found.difference
-    next_one = gap and f"{gap.mean:+.3f}, {gap.low:+.3f} to {gap.high:+.3f}"
+    numbers = gap and f"{gap.mean:+.3f}, {gap.low:+.3f} to {gap.high:+.3f}"
     if not found.not_told_apart:
         said = f"{first} leads: its mean area is larger than that of every other method"
-        return f"{said} (difference to the next one {next_one})." if gap else f"{said}."
+        return f"{said} (difference to the next one {numbers})." if gap else f"{said}."
     alike = [labels.get(name, name) for name in found.not_told_apart]
     others = (
         " and ".join(alike[:2]) if len(alike) < 3 else f"{alike[0]} and {len(alike) - 1} others"
     )
     return (
         f"Nobody leads significantly: the largest mean area is that of {first}, which is not told "
-        f"apart from {others} (difference to the next one {next_one})."
+        f"apart from {others} (difference to {alike[0]} {numbers})."
     )

@@ -176,10 +176,9 @@ def add_command(suite: Suite, name, jobs, out, quiet) -> None:
     _quieter(quiet)
     store = Store(suite.results / "runs" / "leaderboard" / "store")
     folder = out or suite.results / "runs" / "leaderboard-added"
-    jobs = jobs or default_jobs()
-    with Workers(jobs) as workers, DataProblem.translated(suite.datasets):
+    with Workers(jobs or default_jobs()) as workers, DataProblem.translated(suite.datasets):
         try:
-            added = add(name, published, folder, store, workers, say=click.echo, jobs=jobs)
+            added = add(name, published, folder, store, workers, say=click.echo)
         except NotComparable as error:
             raise click.ClickException(str(error)) from None
     click.echo(added)

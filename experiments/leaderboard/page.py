@@ -112,7 +112,8 @@ def rendered(folder: Path) -> str:
     """Give the page as HTML."""
     tables = read(folder)
     meta = json.loads((folder / "meta.json").read_text(encoding="utf-8"))
-    scores, table, ranked = tables["scores"], tables["areas"], tables["ranking"]
+    table, ranked = tables["areas"], tables["ranking"]
+    scores, lost = (t[~t["method"].isin(ABLATION)] for t in (tables["scores"], tables["lost"]))
     order = ranked["method"].tolist()
     methods = table[table["method"].isin(order)]
     critical, found = ratings.critical(methods), answers.answers(methods)
@@ -134,7 +135,7 @@ def rendered(folder: Path) -> str:
         ranking=ranked.to_dict("records"),
         critical=critical,
         critical_picture=None if critical is None else _svg(pictures.critical_difference, critical),
-        fields=_fields(scores[~scores["method"].isin(ABLATION)]),
+        fields=_fields(scores),
         families=_families(order),
         marks=[(slug, look_of(slug).colour) for slug in order],
         answers_picture=_svg(pictures.of_answers, found) if found else "",
@@ -145,7 +146,7 @@ def rendered(folder: Path) -> str:
         order=order,
         pairs=pairs(methods),
         skipped=_reasons(tables["skipped"]),
-        lost=tables["lost"].to_dict("records"),
+        lost=lost.to_dict("records"),
     )  # fmt: skip
 
 
@@ -189,7 +190,7 @@ def said_of_lead(tables: dict[str, pd.DataFrame]) -> str:
 
 
 def one_feature(scores: pd.DataFrame, order: list[str]) -> list[dict[str, Any]]:
-    """Give for each field the method that is best below twice the cheapest purchase."""
+    """Give for each field the method that is best within the cheapest purchase."""
     below = scores[(scores["one_feature"] == 1) & scores["method"].isin([*order, CONSTANT])]
     # Who has no model within the budget is what answers always alike, and not named for it.
     below = below.assign(trained=below["method"] != CONSTANT)

@@ -31,11 +31,12 @@ from experiments.methods.table import METHODS, method_of
 from experiments.publishing.report import page as report
 from experiments.running import workers
 from experiments.running.store import Store
+from tests.experiments.compare.test_documented import blocks
 from tests.experiments.compare.test_methods import DRAW, made
 
 DIGITS = Field("digits", "uniform")
 SLUGS = ("cegb", "gbrt", "early_exit", "cronus")
-OWN = "tests.experiments.leaderboard.own_method:NearestMean"
+OWN = "my_module:Cheapest"
 
 
 class InThisProcess:
@@ -249,14 +250,17 @@ def test_too_little_is_not_published(outcome, folder, tmp_path):
         results.publish(tmp_path, fields("check"), 3)
 
 
-def test_a_method_of_ones_own_is_trained_alone(outcome, folder, here):
+def test_the_readmes_method_is_trained_alone(outcome, folder, here, tmp_path, monkeypatch):
+    (code,) = blocks("experiments/leaderboard/README.md", "A method of your own")
+    (tmp_path / "my_module.py").write_text(code, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
     pool, published, said = InThisProcess(), folder / "leaderboard", []
     store = Store(folder / "store")
     placed = adding.add(OWN, published, folder / "added", store, pool, say=said.append)
     assert pool.computed == [OWN] * 4  # two draws of two divisions
     ranked = pd.read_csv(folder / "added" / "ranking.csv")
     assert set(ranked["method"]) == {OWN, "cegb", "gbrt", "early_exit"}
-    assert placed.startswith("NearestMean was trained on one data set alone")
+    assert placed.startswith("Cheapest was trained on one data set alone")
     assert said[1].startswith("The second took ")
     mine = pd.read_csv(folder / "added" / "scores.csv").query("method == @OWN")
     assert mine["score"].max() > 0.2

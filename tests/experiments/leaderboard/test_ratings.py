@@ -156,7 +156,9 @@ def test_who_leads_and_whether():
     assert found.not_told_apart == ["y"]
     said = answers.said_of_lead(found, {})
     assert said.startswith("Nobody leads significantly: the largest mean area is that of z, ")
-    assert "not told apart from y (" in said
+    assert "not told apart from y (difference to y " in said
+    near = answers.lead(pd.concat([many, twin]), ["z", "b", "y", "a"])  # b is told apart, y not
+    assert (near.not_told_apart, near.difference) == (["y"], found.difference)
     for alike, words in ((["y", "b"], "y and b"), (["y", "b", "a"], "y and 2 others")):
         said = answers.said_of_lead(found._replace(not_told_apart=alike), {})
         assert f"not told apart from {words} (" in said
