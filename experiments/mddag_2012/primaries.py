@@ -162,7 +162,14 @@ _CLAIMS = (
         changed=f"{_NOW}it is the opposite{_WAS}that was open.",
         **_TURNED,
     ),
-    _as_good_as_twice("i", "MDDAG.I", ("mddag_i",)),
+    _as_good_as_twice(
+        "i",
+        "MDDAG.I",
+        ("mddag_i",),
+        changed=f"{_NOW}it is reproduced{_WAS}that was open.",
+        seen=20,
+        fresh=20,
+    ),
     _as_good_as_twice(
         "exp",
         "MDDAG.EXP",

@@ -125,11 +125,11 @@ class Line(NamedTuple):
                 else "does not carry over to new data"
             )
         elif self.verdict in DECIDED and not math.isnan(self.effect) and math.isnan(self.new.low):
-            said.append("of new data nothing is known: test rows are always the same")
+            said.append("how new data differ is not known: some test rows are always the same")
         if self.floor > self.delta:
             said.append(
-                f"of new data it could find {self.floor:.2g} {self.unit} at the least, on these "
-                f"{self.finds:.2g}"
+                f"of new data no number of repetitions finds less than {self.floor:.2g} "
+                f"{self.unit}, on these {self.finds:.2g} is found"
             )
         if self.none_as_good.replace("0", "").strip(" -"):
             counts = zip(self.sets, self.none_as_good.split(), strict=True)

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from experiments.primaries.verdicts import DECIDED, DENIED, REPRODUCED, UNDECIDED
 from experiments.publishing.claim_lines import Line
 
+_DENIED = "Denied by the paper's own table"
 _FACTORS = {"decades": 10.0, "doublings": 2.0}
 """Units that are logarithms, with their base."""
 
@@ -17,8 +18,8 @@ def findings(lines: Sequence[Line]) -> list[tuple[str, str]]:
     """Return up to three findings, each with what it is, from the claims' own sentences.
 
     Of several the first declared counts, before it those that no reading contradicts. Where our
-    rows say of none that it does not hold, the paper's own table may, or one is open. What was not
-    run has no effect to tell.
+    rows say of none that it does not hold, the paper's own table may deny one, or one is open. What
+    was not run has no effect to tell.
     """
     lines = [line for line in lines if not math.isnan(line.effect)]
     sure = [line for line in lines if line.verdict in DECIDED and not line.due]
@@ -27,9 +28,9 @@ def findings(lines: Sequence[Line]) -> list[tuple[str, str]]:
         "Holds": next((one for one in sure if one.verdict == REPRODUCED), None),
         "Does not hold": next((one for one in sure if one.verdict != REPRODUCED), None),
     }
-    denied = (one for one in lines if one.verdict == DENIED)
-    found["Does not hold"] = found["Does not hold"] or next(denied, None)
     if found["Does not hold"] is None:
+        found[_DENIED] = next((one for one in lines if one.verdict == DENIED), None)
+    if not any(found.get(what) for what in ("Does not hold", _DENIED)):
         found["Open"] = next(
             (one for one in lines if one.verdict == UNDECIDED and not one.due), None
         )
@@ -45,7 +46,7 @@ def findings(lines: Sequence[Line]) -> list[tuple[str, str]]:
 
 def of_line(line: Line) -> str:
     """Return a claim's sentence with its effect in its own unit, and its verdict if it fails."""
-    failed = "" if line.verdict == REPRODUCED else f", {line.verdict}"
+    failed = "" if line.verdict in (REPRODUCED, DENIED) else f", {line.verdict}"
     return f"{_short(line.sentence)} ({amount(line.effect, line.unit)}{failed})."
 
 
