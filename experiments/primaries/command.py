@@ -240,7 +240,7 @@ def decide_command(
         scheduler=scheduler,
         store=store or suite.results / "runs" / "store",
         quiet=quiet,
-        command=provenance.command_line(["decide", *names]),
+        command=provenance.command_line(["decide", *["--readings"] * readings, *names]),
     )
     suite = replace(suite, results=out or suite.results)
     decide(suite, declared, names, options, dry_run, readings)

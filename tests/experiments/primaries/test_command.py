@@ -238,6 +238,7 @@ def test_a_reading_by_other_parameters_is_run_and_kept_apart(toy, tmp_path, run)
         (tmp_path / "primary" / "toy-figure2@better.fail_at=7" / "meta.json").read_text()
     )
     assert meta["set"] == {"better": {"fail_at": 7}}
+    assert meta["command"] == "python -m experiments decide --readings"
     table = pd.read_csv(tmp_path / "primary_readings.csv")
     assert table[["reading", "n", "verdict"]].values.tolist() == [["never fails", 3, "reproduced"]]
     wrong = dataclasses.replace(part, artefact="toy-figure2@better.fail=7")
