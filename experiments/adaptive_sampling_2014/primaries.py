@@ -256,13 +256,13 @@ PRIMARIES = (
     _variant_beaten(
         "mas_1q",
         changed="The mean over three variants rested on this one. It was declared after rows had "
-        "been seen.",
+        "been seen, and is judged by later ones.",
         seen=10,
     ),
     _variant_beaten(
         "mas_q1",
         changed="Of the mean over three variants this one had no part: it leads. It was declared "
-        "after rows had been seen.",
+        "after rows had been seen, and is judged by later ones.",
         seen=10,
     ),
     _with_readings(_beaten(LAMINATING)),
