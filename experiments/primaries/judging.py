@@ -42,12 +42,12 @@ from experiments.publishing.output import DamagedResults
 
 COLUMNS = (
     *("paper", "claim", "sentence", "place", "sets", "delta", "unit", "reason"),
-    *("effect", "low", "high", "new_low", "new_high", "level", "n", "seen", "tau"),
+    *("effect", "low", "high", "new_low", "new_high", "level", "n", "n_seen", "tau"),
     *("of_sets", "low_of_sets", "high_of_sets", "none_as_good"),
     *("verdict", "carries_over", "needs", "finds", "floor", "chance", "robust"),
 )
-"""Columns of ``results/primary_claims.csv``; `seen` are repetitions that were known when a rule was
-changed: the verdict is read off `n` later ones alone."""
+"""Columns of ``results/primary_claims.csv``; `n_seen` are repetitions that were known when a rule
+was changed: the verdict is read off `n` later ones alone."""
 
 FOLDS = 5
 """Repetitions that make a whole division, where each is a fold."""
@@ -275,7 +275,7 @@ def as_row(judged: Judged, paper: str) -> dict[str, Any]:
         "none_as_good": judged.none_as_good,
         "level": math.nan if judged.look is None else rounded(judged.look.level),
         "n": judged.n,
-        "seen": primary.seen,
+        "n_seen": primary.seen,
         "verdict": judged.verdict,
         "carries_over": judged.carries_over,
         "robust": "yes" if judged.is_robust else "no",
