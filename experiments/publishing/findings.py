@@ -10,6 +10,7 @@ from experiments.primaries.verdicts import DECIDED, DENIED, REPRODUCED, UNDECIDE
 from experiments.publishing.claim_lines import Line
 
 _DENIED = "Denied by the paper's own table"
+
 _FACTORS = {"decades": 10.0, "doublings": 2.0}
 """Units that are logarithms, with their base."""
 
@@ -29,11 +30,9 @@ def findings(lines: Sequence[Line]) -> list[tuple[str, str]]:
         "Does not hold": next((one for one in sure if one.verdict != REPRODUCED), None),
     }
     if found["Does not hold"] is None:
-        found[_DENIED] = next((one for one in lines if one.verdict == DENIED), None)
-    if not any(found.get(what) for what in ("Does not hold", _DENIED)):
-        found["Open"] = next(
-            (one for one in lines if one.verdict == UNDECIDED and not one.due), None
-        )
+        denied = [(_DENIED, one) for one in lines if one.verdict == DENIED]
+        unsure = [("Open", one) for one in lines if one.verdict == UNDECIDED and not one.due]
+        found |= dict((denied or unsure)[:1])
     said = [(what, of_line(one)) for what, one in found.items() if one]
     hanging = [line for line in lines if any(read.contradicts for read in line.readings)]
     waiting = [line for line in lines if line.due and line.was]

@@ -191,8 +191,8 @@ HEAD = """# Claims of the papers, and what we found
 Written by `python -m experiments decide` and `redraw`. A **primary claim** is one sentence that a
 paper itself puts forward, declared with its sets, its smallest effect of interest δ and its
 repetitions before a row of it was computed, and judged on repetitions that nobody had seen; where
-it was otherwise, that is said beside the verdict. Two
-intervals are shown. *On these data* divisions and trainings vary; its unit is a whole division,
+it was otherwise, that is said beside the verdict. Two intervals are shown.
+*On these data* divisions and trainings vary; its unit is a whole division,
 averaged over its folds. *For new data* of the kind rows, queries or pictures vary as well; where
 test rows are always the same nothing is known of others. The verdict is read off the first:
 *reproduced* lies above 0 with an effect of δ at

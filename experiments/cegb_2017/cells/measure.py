@@ -21,6 +21,9 @@ from experiments.methods.trees import paid_once, unfitted
 PLACES = 5
 """Places of the average precision, AP@5."""
 
+AVERAGE_PRECISION, NDCG = "average_precision", "ndcg"
+"""By which rankings are scored."""
+
 MISER_TREE_COST = 1.0
 """A tree of depth four "approximately costs as much as" a feature of cost 1 (section 5)."""
 
@@ -87,8 +90,11 @@ def _watched_score(dataset, options: Mapping):
 
 def _ranked(y, scores, queries, options: Mapping) -> float:
     """Return AP@5 or NDCG@5."""
-    if options.get("metric") == "ndcg":
+    metric = options.get("metric", AVERAGE_PRECISION)
+    if metric == NDCG:
         return ndcg_at_k(y, scores, queries, PLACES)
+    if metric != AVERAGE_PRECISION:
+        raise ValueError(f"metric is {AVERAGE_PRECISION} or {NDCG}, not {metric!r}.")
     return average_precision_at_k(
         y, scores, queries, PLACES, relevant_from=options["relevant_from"]
     )

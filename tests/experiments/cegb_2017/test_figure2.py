@@ -135,6 +135,11 @@ def test_training_ends_when_validation_has_stopped_rising(metric, by_hand):
     assert rows[-1]["valid_score"] == pytest.approx(scores[ends], rel=1e-5)
 
 
+def test_a_metric_that_is_none_is_refused():
+    with pytest.raises(ValueError, match="average_precision or ndcg, not 'precision'"):
+        trace_and_describe(with_settings(cell_of("a", "cegb"), metric="precision"), tiny())
+
+
 def test_what_is_said_of_a_model_by_hand():
     dataset, cell = tiny(), cell_of("a", "cegb", priced=False)
     row = trace_and_describe(cell, dataset)[-1]

@@ -137,6 +137,7 @@ def test_every_field_has_the_metric_of_its_task(scores, monkeypatch):
 def test_the_page_is_that_of_the_files():
     text = (ROOT / "results" / "leaderboard.html").read_text(encoding="utf-8")
     assert text == page.rendered(FOLDER)
+    assert not any(page.name_of(slug) in text for slug in ABLATION)  # variants have words alone
 
 
 @published

@@ -241,6 +241,10 @@ def test_a_reading_by_other_parameters_is_run_and_kept_apart(toy, tmp_path, run)
     assert meta["command"] == "python -m experiments decide --readings"
     table = pd.read_csv(tmp_path / "primary_readings.csv")
     assert table[["reading", "n", "verdict"]].values.tolist() == [["never fails", 3, "reproduced"]]
+    choices = tuple(Reading(str(k), f"why {k // 2}", (part,)) for k in range(8))
+    check_declared((dataclasses.replace(read, readings=choices[:6]),))  # two of each choice
+    with pytest.raises(ValueError, match="readings of at most 3 choices"):
+        check_declared((dataclasses.replace(read, readings=choices),))
     wrong = dataclasses.replace(part, artefact="toy-figure2@better.fail=7")
     wrong = dataclasses.replace(read, readings=(Reading("wrong", "why", (wrong,)),))
     with pytest.raises(WrongSetting, match="has no parameter fail of better"):

@@ -242,6 +242,12 @@ def test_findings_are_made_of_the_claims_own_sentences_and_numbers(tmp_path):
     worse = line._replace(verdict="opposite", found=line.found.scaled(-1), unit="decades of cost")
     read = Read("another", "why", True, "opposite", worse.found, True, "")
     hangs = line._replace(claim="toy-hangs", readings=(read,), robust=False)
+    denied = worse._replace(verdict="denied by the paper's own table")
+    unsure = line._replace(verdict="undecided")
+    (_, first) = findings([line, unsure, denied])
+    said = "Better is better (−0.25 decades of cost, a factor of 1.8)."
+    assert first == ("Denied by the paper's own table", said)
+    assert findings([unsure])[0] == ("Open", "Better is better (+0.25 score, undecided).")
     assert findings([hangs, worse, line._replace(robust=True, sentence="It is.")]) == [
         ("Holds", "It is (+0.25 score)."),
         ("Does not hold", "Better is better (−0.25 decades of cost, a factor of 1.8, opposite)."),
