@@ -23,6 +23,7 @@ from experiments.greedy_miser_2012.show.comparison import (
     pooled,
 )
 from experiments.greedy_miser_2012.show.panels import (
+    BEYOND,
     TRACE_TOLERANCES,
     cost_label,
     make_cell,
@@ -34,7 +35,9 @@ from experiments.style import draw_curve, frame, headline, log_cost_axis, mark
 
 TRADEOFFS = {"smoke": (0.0, 1.0)}
 TRADEOFFS |= dict.fromkeys(("laptop", "overnight", "paper"), (0.0, 1 / 4, 1 / 2, 1.0, 2.0, 4.0))
-"""The paper's six λ."""
+TRADEOFFS["overnight"] += BEYOND
+"""The paper's six λ. Overnight, which claims are judged by, has λ beyond them, as rankings have: of
+the six alone the largest was chosen in nine of ten draws."""
 
 LIKELIHOODS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99)
 """s of early exits; the paper's figure names 0.05, 0.1 and 0.4."""
@@ -165,7 +168,7 @@ ARTEFACT = Artefact(
     title="Greedy Miser, Figure 3",
     shows="Accuracy against measured CPU time on Scene-15: Greedy Miser, early exits, a support "
     "vector machine on the averaged kernel, a linear model with ℓ1 penalty.",
-    minutes={"smoke": 0.5, "laptop": 9, "overnight": 85, "paper": 170},
+    minutes={"smoke": 0.5, "laptop": 9, "overnight": 115, "paper": 170},
     seeds={"smoke": 1, "laptop": 1, "overnight": 10, "paper": 10},
     make_cells=make_cells,
     run_cell=measure,
