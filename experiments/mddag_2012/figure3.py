@@ -45,6 +45,7 @@ def _cell(scale: str, panel: Ranking, family: str, seed: int) -> Cell:
             "betas": betas(scale),
             "betas_of_shares": betas(scale, BETA_ENDS_OF_SHARES),
             "n_episodes": EPISODES[scale],
+            "n_bins": "auto",
         }
     return Cell(panel.dataset, family, params, seed)
 

@@ -85,12 +85,9 @@ def betas_of(options: Mapping) -> str:
 
 def unfitted(cell: Cell, pool, **given) -> MDDAGClassifier:
     """Return MDDAG on a fitted pool of base classifiers, before it is fitted."""
+    of_all = {name: cell.params[name] for name in ("n_episodes", "n_bins") if name in cell.params}
     return MDDAGClassifier(
-        FrozenEstimator(pool),
-        n_episodes=cell.params["n_episodes"],
-        random_state=cell.seed,
-        n_threads=1,
-        **given,
+        FrozenEstimator(pool), random_state=cell.seed, n_threads=1, **{**of_all, **given}
     )
 
 

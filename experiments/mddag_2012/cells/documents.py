@@ -43,7 +43,7 @@ def run_cell(cell: Cell, dataset) -> list[dict]:
     ----------
     cell : Cell
         ``algorithm`` is ``adaboost`` or ``mddag``; ``n_estimators``; of MDDAG ``methods``,
-        ``betas``, ``betas_of_shares`` where the loss is of f/Σα, and ``n_episodes``.
+        ``betas``, ``betas_of_shares`` where the loss is of f/Σα, ``n_episodes`` and ``n_bins``.
     dataset : Dataset
         A ranking set.
 

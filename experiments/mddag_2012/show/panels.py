@@ -161,6 +161,7 @@ def make_cell(scale: str, panel: Panel, family: str, seed: int, **changed) -> Ce
             "betas_of_shares": betas(scale, BETA_ENDS_OF_SHARES),
             "negative_weights": list(NEGATIVE_WEIGHTS),
             "n_episodes": EPISODES[scale],
+            "n_bins": "auto",
             "dag": [dag_setting(scale)] if drawn else [],
         }
     elif family != "adaboost":

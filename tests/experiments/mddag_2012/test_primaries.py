@@ -6,7 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from experiments import setting
 from experiments.mddag_2012 import figure2, figure3, primaries
+from experiments.mddag_2012.cells import dags
 from experiments.mddag_2012.show import repetitions
 from experiments.mddag_2012.show.comparison import CASCADES, DETECTORS
 from experiments.primaries.declared import check_declared
@@ -128,3 +130,22 @@ def test_descent_is_left_out_where_it_takes_minutes():
     assert [m for m in figure3.methods("laptop") if m.endswith("descent")]
     assert not [m for m in figure3.methods("overnight") if m.endswith("descent")]
     assert set(primaries.EXPONENTIAL) <= set(figure3.methods("overnight"))
+
+
+def test_reading_without_weights_sees_no_run_that_multiplies_losses():
+    (one,) = (one for one in primaries.PRIMARIES if one.id == "mddag-low-above-viola-jones")
+    (unweighted,) = (r for r in one.readings if r.name == "losses of negatives weigh one")
+    rows = runs("mddag_i", OURS), runs("viola_jones", RIVAL).assign(negative_weight=0.0)
+    plain, better = pd.concat(rows), runs("mddag_i", [(1, 0.99, 1.3, 0.99)])
+    weighted = pd.concat([plain, better.assign(negative_weight=5.0, setting=9)])
+    part, claimed = unweighted.parts[0], one.parts[0]
+    assert part.effects(weighted) == pytest.approx(claimed.effects(plain))
+    assert claimed.effects(weighted) > claimed.effects(plain) + 0.01
+
+
+def test_reading_of_fewer_bins_sets_them_of_all_policies():
+    for figure in (figure2, figure3):
+        asked = setting.applied(figure.ARTEFACT, "overnight", {"mddag": {"n_bins": 101}})
+        policies = [c for c in asked.make_cells("overnight", range(1)) if c.algorithm == "mddag"]
+        assert policies
+        assert {dags.unfitted(cell, None).n_bins for cell in policies} == {101}
