@@ -25,9 +25,6 @@ SYNTHETIC = "synthetic"
 PUBLISHED = "published"
 """Real data that are not here: what is drawn of them are published rows, and no claim is made."""
 
-EXTENTS = ("whole set", "part", SIMULATION, SYNTHETIC)
-"""What :func:`extent` says of data, those that speak for most first."""
-
 
 @dataclass(frozen=True)
 class NoData:

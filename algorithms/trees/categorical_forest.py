@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ..kernels.decorators import COMPILED_ONLY, chosen_by_class
-from .forest import Forest, ForestBuilder, check_forest
+from .forest import Forest, ForestBuilder
 from .grower import Nodes
 from .monotonic import MonotonicNodes
 from .searching_sets import WORDS, CategoricalNodes
@@ -133,17 +133,6 @@ def builder_of(
     if n_known is None:
         return ForestBuilder(edges)
     return CategoricalForestBuilder(edges, n_known >= 0, n_known)
-
-
-def check_categorical_forest(
-    forest: CategoricalForest,
-    n_known: np.ndarray,
-    initial_scores: np.ndarray,
-    learning_rate: float,
-) -> None:
-    """Check all that the kernels rely on; see :func:`~.forest.check_forest`."""
-    check_forest(forest.plain(), len(n_known), initial_scores, learning_rate)
-    check_sets(forest, n_known)
 
 
 # --- Which way a row goes --------------------------------------------------------------------

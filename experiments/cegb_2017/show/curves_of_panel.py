@@ -44,15 +44,6 @@ def draw_panel(
     mark(ax, record)
 
 
-def say_no_data(ax, panel: Panel, key: str, scale: str) -> None:
-    """Say in place of curves why a panel has none."""
-    ax.set_title(f"({key}) {panel.name}", loc="left")
-    why = "not part of the smoke scale" if scale == "smoke" else "no synthetic form exists"
-    ax.text(0.5, 0.5, f"no data: {why}", ha="center", va="center", transform=ax.transAxes)
-    ax.set_xticks([])
-    ax.set_yticks([])
-
-
 def say_speaking_queries(ax, rows: pd.DataFrame) -> None:
     """Add to a ranking panel's title how many test queries have a relevant document."""
     counts = rows.groupby("seed")["speaking_queries"].first()
