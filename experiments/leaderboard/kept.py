@@ -1,6 +1,6 @@
 """The trials of an edition as files: one for each division of a field, each written once.
 
-``trials/FIELD-DIVISION.csv`` has the columns :data:`COLUMNS`. A trial has a line for each budget
+``trials/FIELD-DIVISION.csv.xz`` has the columns :data:`COLUMNS`. A trial has a line for each budget
 from which on another of its cuts is the best by validation rows; the first has its parameters and
 its processor time. A trial without a model has one line, and so has a method that cannot take part:
 with the reason. The first line is what answers always alike. ``trials/FIELD-tops.csv`` has the
@@ -20,6 +20,7 @@ import pandas as pd
 from datasets.sources.storage import write_atomically
 from experiments.cell import Cell
 from experiments.leaderboard.fields import Field
+from experiments.publishing.tables import PACKED, content_of, packed
 
 CONSTANT = "constant"
 """Name of what answers always alike; also what a method is where no model is within the budget."""
@@ -31,7 +32,7 @@ FOLDER = "trials"
 
 def path_of(folder: Path, field: Field, division: int) -> Path:
     """Give the file of a division, which are numbered from 1."""
-    return folder / f"{field.name}-{division}.csv"
+    return folder / f"{field.name}-{division}.csv{PACKED}"
 
 
 def read(folder: Path, field: Field, division: int) -> pd.DataFrame:
@@ -39,7 +40,7 @@ def read(folder: Path, field: Field, division: int) -> pd.DataFrame:
     path = path_of(folder, field, division)
     if not path.exists():
         return pd.DataFrame(columns=COLUMNS)
-    return pd.read_csv(path)
+    return pd.read_csv(io.BytesIO(content_of(path)))
 
 
 def table_of(
@@ -75,7 +76,8 @@ def _write(path: Path, table: pd.DataFrame) -> None:
     text = io.StringIO()
     table.to_csv(text, index=False, lineterminator="\n", float_format="%.6g")
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_atomically(path, text.getvalue().encode())
+    content = text.getvalue().encode()
+    write_atomically(path, packed(content) if path.suffix == PACKED else content)
 
 
 def read_tops(folder: Path, field: Field) -> dict[str, float]:

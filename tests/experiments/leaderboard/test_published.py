@@ -50,7 +50,7 @@ def test_scores_and_areas_are_those_of_the_trials(scores, areas):
         where = tuple(field.split("@"))
         first, *budgets = declared()[field]
         for division in divisions:
-            lines = pd.read_csv(FOLDER / "trials" / f"{field}-{division}.csv").to_dict("records")
+            lines = pd.read_csv(FOLDER / "trials" / f"{field}-{division}.csv.xz").to_dict("records")
             constant = lines[0]["test_score"]
             trained = {line["method"] for line in lines if line["trial"] == line["trial"]}
             curves = {}
@@ -84,7 +84,7 @@ def test_times_are_those_of_the_models_that_validate_best():
         ["dataset", "prices"]
     ):
         field = f"{dataset}@{prices}"
-        lines = pd.read_csv(FOLDER / "trials" / f"{field}-1.csv").to_dict("records")
+        lines = pd.read_csv(FOLDER / "trials" / f"{field}-1.csv.xz").to_dict("records")
         for one in table.itertuples():
             own = [line for line in lines if line["method"] == one.method and line["cut"] >= 0]
             best = within(own, declared()[field][-1])
