@@ -75,14 +75,9 @@ _LEAVES = (31, 128)
 _COMPARED = ("cegb", "cegb_shallow", "greedy_miser")
 
 
-def _all_three(cell: Cell) -> bool:
-    """Whether a claim compares a cell; panel b' of the same data is asked by none."""
-    return cell.algorithm in _COMPARED and cell.params["panel"] in (*_RANKING, *_CLASSES)
-
-
-def _deep_and_miser(cell: Cell) -> bool:
-    """Whether a claim on deep CEGB compares a cell."""
-    return _all_three(cell) and cell.algorithm != "cegb_shallow"
+def _of_claims(cell: Cell) -> bool:
+    """Whether a claim compares a cell's panel; panel b' of the same data is asked by none."""
+    return cell.params["panel"] in (*_RANKING, *_CLASSES)
 
 
 def _of_all(parameter: str) -> tuple[str, ...]:
@@ -93,7 +88,7 @@ def _of_all(parameter: str) -> tuple[str, ...]:
 def _but_folds(parts: tuple[Part, ...], parameter: str) -> tuple[Part, ...]:
     """Return the parts with a parameter of the two sets that have fixed test queries."""
     return tuple(
-        part if part.dataset in _FOLDS else otherwise(part, _of_all(parameter), _all_three)
+        part if part.dataset in _FOLDS else otherwise(part, _of_all(parameter), _of_claims)
         for part in parts
     )
 
@@ -115,7 +110,7 @@ def _of_rankings(parts: tuple[Part, ...]) -> tuple[Reading, ...]:
         Reading(
             "scored by NDCG@5",
             _METRIC_OPEN,
-            tuple(otherwise(part, _of_all("metric=ndcg"), _all_three) for part in parts),
+            tuple(otherwise(part, _of_all("metric=ndcg"), _of_claims) for part in parts),
         ),
         Reading(
             "all queries divided anew",
@@ -133,9 +128,7 @@ def _of_deep(parts: tuple[Part, ...]) -> tuple[Reading, ...]:
         Reading(
             f"deep trees have {leaves} leaves",
             "the paper prints no number of leaves; 64 is ours",
-            tuple(
-                otherwise(part, [f"cegb.max_leaves={leaves}"], _deep_and_miser) for part in parts
-            ),
+            tuple(otherwise(part, [f"cegb.max_leaves={leaves}"], _of_claims) for part in parts),
         )
         for leaves in _LEAVES
     )

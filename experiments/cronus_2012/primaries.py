@@ -35,7 +35,7 @@ from experiments.cronus_2012.show.comparison import (
 )
 from experiments.curves import HALF_THE_COST, saving_by_validation
 from experiments.greedy_miser_2012.show.divisions import saved_of_each
-from experiments.primaries.declared import MOST_CHOICES, Part, Primary, Reading, every, otherwise
+from experiments.primaries.declared import MOST_CHOICES, Part, Primary, Reading, otherwise
 
 
 def area_between(rows: pd.DataFrame, panel: str) -> np.ndarray:
@@ -339,7 +339,7 @@ def _of_web_search(one: Primary) -> Primary:
 
 def _on_faces_otherwise(one: Primary, *settings: str) -> tuple[Part, ...]:
     return tuple(
-        otherwise(part, settings, every)
+        otherwise(part, settings)
         if (part.artefact, part.dataset) == (_FIGURE_2, _FACES[1])
         else part
         for part in one.parts

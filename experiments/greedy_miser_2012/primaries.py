@@ -35,7 +35,7 @@ from experiments.greedy_miser_2012.show.divisions import (
     step_of_each,
 )
 from experiments.greedy_miser_2012.show.training_time import ratios
-from experiments.primaries.declared import Part, Primary, Reading, every, otherwise
+from experiments.primaries.declared import Part, Primary, Reading, otherwise
 
 
 def dearer_fall(rows: pd.DataFrame, panel: str) -> np.ndarray:
@@ -290,7 +290,7 @@ def _with_readings(one: Primary) -> Primary:
         Reading(
             f"trees of depth {depth}",
             'the paper says of depth "e.g. b = 4" and prints none of its ranking experiments',
-            tuple(otherwise(part, [f"all.max_depth={depth}"], every) for part in one.parts),
+            tuple(otherwise(part, [f"all.max_depth={depth}"]) for part in one.parts),
             n=_DIVISIONS[0],
         )
         for depth in _DEPTHS

@@ -32,7 +32,7 @@ from experiments.mddag_2012.show.comparison import (
     train_minus_test,
 )
 from experiments.mddag_2012.show.repetitions import lead_of_each, lead_over_twice
-from experiments.primaries.declared import Part, Primary, Reading, every, otherwise
+from experiments.primaries.declared import Part, Primary, Reading, otherwise
 
 QUALITY, AT = "tpr_10", "at an FPR of 0.1"
 
@@ -256,7 +256,7 @@ def _with_readings(one: Primary) -> Primary:
                 "101 bins of a score",
                 "the paper does not say how it approximates values; ours has a bin for each base "
                 "classifier, 1,001, and the authors' program of 2011 has 11 unless told",
-                tuple(otherwise(part, ["mddag.n_bins=101"], every) for part in one.parts),
+                tuple(otherwise(part, ["mddag.n_bins=101"]) for part in one.parts),
                 n=20,
                 seen=True,  # a pilot division of VJ faces lost the lead at few base classifiers
             )

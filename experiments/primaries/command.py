@@ -16,7 +16,6 @@ from experiments.primaries import storing
 from experiments.primaries.confirming import (
     Declared,
     Minutes,
-    base_of,
     confirming,
     every_artefact,
     minutes,
@@ -24,7 +23,14 @@ from experiments.primaries.confirming import (
     rough,
     settings_of,
 )
-from experiments.primaries.declared import Part, Primary, Wants, discover, n_judged
+from experiments.primaries.declared import (
+    Part,
+    Primary,
+    Wants,
+    base_of,
+    discover,
+    n_judged,
+)
 from experiments.primaries.judging import Judged, as_row, judge
 from experiments.primaries.verdicts import UNDECIDED
 from experiments.publishing import scoreboard

@@ -14,6 +14,7 @@ from experiments.primaries.declared import (
     FIRST_SEED,
     Primary,
     Wants,
+    base_of,
     every,
     every_part,
 )
@@ -33,11 +34,6 @@ def every_artefact(declared: Declared, artefacts: Sequence[Artefact]) -> list[Ar
             otherwise = setting.applied(known[of], scale, settings_of(name))
             found.append(replace(otherwise, id=name))
     return [*artefacts, *found]
-
-
-def base_of(artefact_id: str) -> str:
-    """Return the artefact whose cells they are, whatever is set."""
-    return artefact_id.partition(AS_SET)[0]
 
 
 def settings_of(artefact_id: str) -> dict[str, dict[str, Any]]:

@@ -8,6 +8,7 @@ import math
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 import pandas as pd
@@ -64,9 +65,26 @@ AS_SET = "@"
 """Between the name of an artefact and what is set of its methods' parameters."""
 
 
-def otherwise(part: Part, settings: Sequence[str], wants: Wants) -> Part:
-    """Return a part whose cells have other parameters, said as ``reproduce --set`` takes them."""
-    return replace(part, artefact=f"{part.artefact}{AS_SET}{','.join(settings)}", wants=wants)
+def otherwise(part: Part, settings: Sequence[str], wants: Wants = every) -> Part:
+    """Return a part whose cells have other parameters, said as ``reproduce --set`` takes them.
+
+    Only the methods that are set are run. Beside them stand the claim's own rows of the others, of
+    the same repetitions.
+    """
+    methods = frozenset(text.partition(".")[0] for text in settings)
+    name = f"{part.artefact}{AS_SET}{','.join(settings)}"
+    return replace(part, artefact=name, wants=_of_methods(methods, wants))
+
+
+@cache
+def _of_methods(methods: frozenset[str], wants: Wants) -> Wants:
+    """Want the cells of some methods; the same function for the same ones."""
+    return lambda cell: cell.algorithm in methods and wants(cell)
+
+
+def base_of(artefact_id: str) -> str:
+    """Return the artefact whose cells they are, whatever is set."""
+    return artefact_id.partition(AS_SET)[0]
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,14 @@ import pandas as pd
 
 from experiments.cell import rounded
 from experiments.data_kinds import KIND
-from experiments.primaries.declared import FIRST_SEED, Part, Primary, Reading, n_judged
+from experiments.primaries.declared import (
+    FIRST_SEED,
+    Part,
+    Primary,
+    Reading,
+    base_of,
+    n_judged,
+)
 from experiments.primaries.pooling import (
     Pooled,
     SetMean,
@@ -358,10 +365,26 @@ def _effects(part: Part, runs: Runs) -> np.ndarray:
     """Effects of a set's repetitions, in the order of their seeds; empty if it was not run."""
     if part.artefact not in runs:
         return np.empty(0)
-    rows, meta = runs[part.artefact]
-    if part.dataset not in meta["data"]:
+    if part.dataset not in runs[part.artefact][1]["data"]:
         return np.empty(0)
-    return _effects_in(part, rows)
+    return _effects_in(part, _rows(part, runs))
+
+
+def _rows(part: Part, runs: Runs) -> pd.DataFrame:
+    """Rows that effects are of.
+
+    Of an artefact with other parameters the methods that are set have rows; beside them stand those
+    of the claim's own of the other methods, of the same repetitions.
+    """
+    rows, _ = runs[part.artefact]
+    base = base_of(part.artefact)
+    if base == part.artefact:
+        return rows
+    mine = rows[rows["dataset"] == part.dataset]
+    theirs = runs[base][0] if base in runs else rows[:0]
+    theirs = theirs[(theirs["dataset"] == part.dataset) & theirs["seed"].isin(mine["seed"])]
+    theirs = theirs[~theirs["algorithm"].isin(mine["algorithm"])]
+    return pd.concat([mine, theirs], ignore_index=True)
 
 
 def _effects_in(part: Part, rows: pd.DataFrame) -> np.ndarray:
@@ -381,7 +404,7 @@ def _of_first(part: Part, runs: Runs, n: int, effects: np.ndarray) -> np.ndarray
     Later ones must not even choose a rival that is the best over all of them. `effects` are those
     of all repetitions.
     """
-    rows, _ = runs[part.artefact]
+    rows = _rows(part, runs)
     if "seed" in rows:
         mine = rows["dataset"] == part.dataset
         seeds = np.unique(rows.loc[mine, "seed"])

@@ -49,6 +49,12 @@ def means_of(claim, parts, judged, variant="", weighted=True):
     means = []
     for part in parts:
         rows = fresh(part.artefact, part.dataset)
+        base = part.artefact.partition("@")[0]
+        if base != part.artefact:  # only what is set was run: of other methods the claim's own
+            run = {row["algorithm"] for row in rows}
+            seeds = {row["seed"] for row in rows}
+            theirs = [row for row in fresh(base, part.dataset) if row["seed"] in seeds]
+            rows = [*rows, *(row for row in theirs if row["algorithm"] not in run)]
         there = sorted({int(row["seed"]) for row in rows} - BESIDE)
         others = {*there} - {*there[judged]}
         rows = [row for row in rows if int(row["seed"]) not in others]

@@ -22,7 +22,6 @@ from experiments.primaries.declared import (
     Reading,
     check_declared,
     discover,
-    every,
     otherwise,
 )
 from experiments.publishing.output import DamagedResults
@@ -225,7 +224,7 @@ def test_cells_whose_rows_nobody_wants_are_not_run(toy, tmp_path, run):
 
 
 def test_a_reading_by_other_parameters_is_run_and_kept_apart(toy, tmp_path, run):
-    part = otherwise(CLAIMS[0].parts[0], ["better.fail_at=7"], every)
+    part = otherwise(CLAIMS[0].parts[0], ["better.fail_at=7"])
     read = dataclasses.replace(CLAIMS[0], readings=(Reading("never fails", "why", (part,), n=3),))
     toy = dataclasses.replace(toy, primaries={"toy": (read,)})
     run(toy, "decide", "--jobs", "1", "--quiet")
@@ -238,6 +237,8 @@ def test_a_reading_by_other_parameters_is_run_and_kept_apart(toy, tmp_path, run)
         (tmp_path / "primary" / "toy-figure2@better.fail_at=7" / "meta.json").read_text()
     )
     assert meta["set"] == {"better": {"fail_at": 7}}
+    kept = pd.read_csv(tmp_path / "primary" / meta["id"] / "nearby.csv.xz")
+    assert set(kept["algorithm"]) == {"better"}  # what it is compared with is the claim's own
     assert meta["command"] == "python -m experiments decide --readings"
     table = pd.read_csv(tmp_path / "primary_readings.csv")
     assert table[["reading", "n", "verdict"]].values.tolist() == [["never fails", 3, "reproduced"]]
