@@ -56,6 +56,8 @@ class Artefact:
     timing_columns : sequence of str
         Columns that hold measured times; they go to ``timings.csv``, not to ``rows.csv``. `render`
         is given rows that have them.
+    judged_by_times : bool
+        Whether claims are: else the repetitions that are kept for claims have no times.
     drawn_columns : sequence of str
         Text columns, such as the lines of a small picture or what a score was computed of;
         ``check`` does not judge them.
@@ -96,6 +98,7 @@ class Artefact:
     render: Callable[[pd.DataFrame, Mapping], Figure | str]
     paper_numbers: str
     timing_columns: Sequence[str] = ()
+    judged_by_times: bool = False
     drawn_columns: Sequence[str] = ()
     data_form: str = "table"
     committed_picture: bool = True

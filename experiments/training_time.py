@@ -24,4 +24,5 @@ def training_time(**declared: Any) -> Artefact:
         keys=("method", "tradeoff"),
         tolerances={"n_splits": Tolerance(relative=0.02)},
         timing_columns=("fit_seconds",),
+        judged_by_times=True,
     )

@@ -81,6 +81,7 @@ ARTEFACT = Artefact(
     keys=("method", "n_rows"),
     tolerances={"data_bytes": Tolerance(absolute=0), "n_splits": Tolerance(relative=0.02)},
     timing_columns=("fit_seconds", "beside_bytes"),
+    judged_by_times=True,
     render=render,
     paper_numbers='The paper gives no numbers but its own 473,134 documents: "no significant '
     'operational memory besides the data and scales easily to millions of data points".',

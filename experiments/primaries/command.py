@@ -199,8 +199,11 @@ def _run(
     def made(kept: int) -> storing.Made:
         fresh = confirming(artefact, options.n_seeds, [dataset], kept, wants)
         result = compute(suite, fresh, options, workers)
-        seconds = float(result.timings["seconds"].sum())
-        return storing.Made(result.rows, describe(artefact, options, result, source_tree), seconds)
+        rows, meta = result.rows, describe(artefact, options, result, source_tree)
+        if not artefact.judged_by_times:
+            rows = rows.drop(columns=list(artefact.timing_columns))
+            meta = {**meta, "timing_columns": []}
+        return storing.Made(rows, meta, float(result.timings["seconds"].sum()))
 
     if have:
         differs = storing.extend(suite.results, artefact, dataset, made(have))

@@ -266,6 +266,18 @@ def test_cells_have_the_declared_scale(toy, tmp_path, run):
     assert meta["scale"] == "smoke"
 
 
+@pytest.mark.parametrize("judged", [True, False])
+def test_times_that_no_claim_reads_are_not_kept(toy, tmp_path, run, judged):
+    measured = {"tolerances": {}, "timing_columns": ("score",), "judged_by_times": judged}
+    artefact = dataclasses.replace(make_toy(n_steps=1), **measured)
+    asked = dataclasses.replace(toy, registry=registry.Registry((artefact,)))
+    _, out, err = run(asked, "decide", "--jobs", "1", "--quiet")
+    rows = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "nearby.csv.xz")
+    assert ("score" in rows) == judged
+    assert ("✓ reproduced: toy-better" in out) == judged
+    assert judged or "lack 'score', which its effects" in err
+
+
 def test_times_are_kept_with_six_digits_and_all_else_as_it_is(tmp_path):
     rows = pd.DataFrame({"dataset": "one", "seed": [2000, 2001, 2002]})
     rows = rows.assign(score=[1 / 3, 2 / 3, 1.0], fit_seconds=[1 / 3, 20_000 / 3, None])
