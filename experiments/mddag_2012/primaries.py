@@ -242,7 +242,7 @@ def _with_readings(one: Primary) -> Primary:
     if effect.func is lead_of_each:
         readings.append(
             Reading(
-                "losses of negatives weigh one",
+                "no class weights",
                 "the paper's losses have no weights of classes; ours, and FCBoost's, of which this "
                 "leaves half the runs, are chosen from 1 and 5",
                 tuple(map(_unweighted, one.parts)),

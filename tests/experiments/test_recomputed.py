@@ -95,6 +95,6 @@ def test_effect_of_each_reading(claim, name):
     (reading,) = (one for one in DECLARED[claim].readings if one.name == name)
     first = re.fullmatch(r"Q = (\d+) in Laminating", name)
     variant = f"laminating_{first[1]}" if first else ""
-    weighted = name != "losses of negatives weigh one"
+    weighted = name != "no class weights"
     means = means_of(claim, reading.parts, slice(int(published["n"])), variant, weighted)
     assert float(published["effect"]) == pytest.approx(statistics.mean(means), rel=1e-5)

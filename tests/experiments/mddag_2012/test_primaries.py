@@ -134,7 +134,7 @@ def test_descent_is_left_out_where_it_takes_minutes():
 
 def test_reading_without_weights_sees_no_run_that_multiplies_losses():
     (one,) = (one for one in primaries.PRIMARIES if one.id == "mddag-low-above-viola-jones")
-    (unweighted,) = (r for r in one.readings if r.name == "losses of negatives weigh one")
+    (unweighted,) = (r for r in one.readings if r.name == "no class weights")
     rows = runs("mddag_i", OURS), runs("viola_jones", RIVAL).assign(negative_weight=0.0)
     plain, better = pd.concat(rows), runs("mddag_i", [(1, 0.99, 1.3, 0.99)])
     weighted = pd.concat([plain, better.assign(negative_weight=5.0, setting=9)])
