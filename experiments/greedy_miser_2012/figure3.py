@@ -34,8 +34,8 @@ from experiments.panels import panel_title
 from experiments.style import draw_curve, frame, headline, log_cost_axis, mark
 
 TRADEOFFS = {"smoke": (0.0, 1.0)}
-TRADEOFFS |= dict.fromkeys(("laptop", "overnight", "paper"), (0.0, 1 / 4, 1 / 2, 1.0, 2.0, 4.0))
-TRADEOFFS["overnight"] += BEYOND
+TRADEOFFS["laptop"] = (0.0, 1 / 4, 1 / 2, 1.0, 2.0, 4.0)
+TRADEOFFS |= dict.fromkeys(("overnight", "paper"), TRADEOFFS["laptop"] + BEYOND)
 """The paper's six λ. Overnight, which claims are judged by, has λ beyond them, as rankings have: of
 the six alone the largest was chosen in nine of ten draws."""
 
@@ -168,7 +168,7 @@ ARTEFACT = Artefact(
     title="Greedy Miser, Figure 3",
     shows="Accuracy against measured CPU time on Scene-15: Greedy Miser, early exits, a support "
     "vector machine on the averaged kernel, a linear model with ℓ1 penalty.",
-    minutes={"smoke": 0.5, "laptop": 9, "overnight": 115, "paper": 170},
+    minutes={"smoke": 0.5, "laptop": 9, "overnight": 115, "paper": 230},
     seeds={"smoke": 1, "laptop": 1, "overnight": 10, "paper": 10},
     make_cells=make_cells,
     run_cell=measure,
