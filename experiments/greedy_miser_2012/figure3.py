@@ -36,7 +36,7 @@ from experiments.style import draw_curve, frame, headline, log_cost_axis, mark
 TRADEOFFS = {"smoke": (0.0, 1.0)}
 TRADEOFFS["laptop"] = (0.0, 1 / 4, 1 / 2, 1.0, 2.0, 4.0)
 TRADEOFFS |= dict.fromkeys(("overnight", "paper"), TRADEOFFS["laptop"] + BEYOND)
-"""The paper's six λ. Overnight, which claims are judged by, has λ beyond them, as rankings have: of
+"""The paper's six λ. Overnight, which claims are judged by, goes on beyond them, as on rankings: of
 the six alone the largest was chosen in nine of ten draws."""
 
 LIKELIHOODS = (0.05, 0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 0.9, 0.95, 0.99)

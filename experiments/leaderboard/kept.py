@@ -20,7 +20,7 @@ import pandas as pd
 from datasets.sources.storage import write_atomically
 from experiments.cell import Cell
 from experiments.leaderboard.fields import Field
-from experiments.publishing.tables import PACKED, content_of, packed
+from experiments.publishing.tables import PACKED, packed
 
 CONSTANT = "constant"
 """Name of what answers always alike; also what a method is where no model is within the budget."""
@@ -40,7 +40,7 @@ def read(folder: Path, field: Field, division: int) -> pd.DataFrame:
     path = path_of(folder, field, division)
     if not path.exists():
         return pd.DataFrame(columns=COLUMNS)
-    return pd.read_csv(io.BytesIO(content_of(path)))
+    return pd.read_csv(path)
 
 
 def table_of(

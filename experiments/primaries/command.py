@@ -23,14 +23,7 @@ from experiments.primaries.confirming import (
     rough,
     settings_of,
 )
-from experiments.primaries.declared import (
-    Part,
-    Primary,
-    Wants,
-    base_of,
-    discover,
-    n_judged,
-)
+from experiments.primaries.declared import Part, Primary, Wants, base_of, discover, n_judged
 from experiments.primaries.judging import Judged, as_row, judge
 from experiments.primaries.verdicts import UNDECIDED
 from experiments.publishing import scoreboard

@@ -13,14 +13,7 @@ import pandas as pd
 
 from experiments.cell import rounded
 from experiments.data_kinds import KIND
-from experiments.primaries.declared import (
-    FIRST_SEED,
-    Part,
-    Primary,
-    Reading,
-    base_of,
-    n_judged,
-)
+from experiments.primaries.declared import FIRST_SEED, Part, Primary, Reading, base_of, n_judged
 from experiments.primaries.pooling import (
     Pooled,
     SetMean,
@@ -373,8 +366,9 @@ def _effects(part: Part, runs: Runs) -> np.ndarray:
 def _rows(part: Part, runs: Runs) -> pd.DataFrame:
     """Rows that effects are of.
 
-    Of an artefact with other parameters the methods that are set have rows; beside them stand those
-    of the claim's own of the other methods, of the same repetitions.
+    Of an artefact with other parameters the methods that are set have rows; beside them stand the
+    claim's own rows of the other methods, of the same repetitions. A method that lacks some of them
+    is left out, so that nothing is judged by fewer.
     """
     rows, _ = runs[part.artefact]
     base = base_of(part.artefact)
@@ -384,6 +378,8 @@ def _rows(part: Part, runs: Runs) -> pd.DataFrame:
     theirs = runs[base][0] if base in runs else rows[:0]
     theirs = theirs[(theirs["dataset"] == part.dataset) & theirs["seed"].isin(mine["seed"])]
     theirs = theirs[~theirs["algorithm"].isin(mine["algorithm"])]
+    counts = theirs.groupby("algorithm")["seed"].transform("nunique")
+    theirs = theirs[counts == mine["seed"].nunique()]
     return pd.concat([mine, theirs], ignore_index=True)
 
 

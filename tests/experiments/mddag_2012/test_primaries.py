@@ -1,5 +1,6 @@
 """MDDAG's primary claims: what they compare, by hand and by plain loops."""
 
+import json
 import math
 
 import numpy as np
@@ -11,6 +12,7 @@ from experiments.mddag_2012 import figure2, figure3, primaries
 from experiments.mddag_2012.cells import dags
 from experiments.mddag_2012.show import repetitions
 from experiments.mddag_2012.show.comparison import CASCADES, DETECTORS
+from experiments.primaries.confirming import settings_of
 from experiments.primaries.declared import check_declared
 from tests.experiments.mddag_2012.test_selection import QUALITY, runs
 
@@ -144,8 +146,15 @@ def test_reading_without_weights_sees_no_run_that_multiplies_losses():
 
 
 def test_reading_of_fewer_bins_sets_them_of_all_policies():
+    (one,) = {
+        json.dumps(settings_of(part.artefact))
+        for claim in primaries.PRIMARIES
+        for reading in claim.readings
+        for part in reading.parts
+        if reading.name == "101 bins of a score"
+    }
     for figure in (figure2, figure3):
-        asked = setting.applied(figure.ARTEFACT, "overnight", {"mddag": {"n_bins": 101}})
+        asked = setting.applied(figure.ARTEFACT, "overnight", json.loads(one))
         policies = [c for c in asked.make_cells("overnight", range(1)) if c.algorithm == "mddag"]
         assert policies
         assert {dags.unfitted(cell, None).n_bins for cell in policies} == {101}
