@@ -105,7 +105,8 @@ def as_markdown(found: Sequence[Board]) -> str:
             "|---|---|---:|---:|---:|---|---|---:|---|---|",
         ]
         for one in board.lines:
-            beside = "; ".join([one.needs] * bool(one.needs) + one.aside())
+            clauses = [one.needs] * bool(one.needs) + one.aside()
+            beside = "; ".join(clause.rstrip(".") for clause in clauses)
             sets = "; ".join(
                 f"{name} {its.in_words()}"
                 for name, its in zip(
