@@ -161,6 +161,7 @@ PRIMARIES = (
         0.005,
         _ONE_IN_200,
         _lead(_CLASSES, "cegb_shallow"),
+        said_of=_DOCUMENTS,
         withdrawn="the paper says it of documents (Figure 2a), not of classes; of documents "
         "cegb-ranking-shallow asks it",
     ),
@@ -276,6 +277,7 @@ PRIMARIES = (
         HALF_THE_COST,
         _HALF,
         _savings(_CLASSES),
+        said_of=_DOCUMENTS,
         withdrawn="the paper says it of documents (Figure 2a), not of classes; of documents "
         "cegb-saving-ranking asks it",
     ),

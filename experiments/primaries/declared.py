@@ -129,12 +129,6 @@ class Primary:
     seen: int = 0
     fresh: int = 10
 
-    @property
-    def beyond(self) -> tuple[str, ...]:
-        """Data sets of other tasks than the paper says it of."""
-        sets = (part.dataset for part in self.parts if self.said_of)
-        return tuple(name for name in sets if spec(name).task not in self.said_of)
-
 
 def n_judged(primaries: Sequence[Primary]) -> int:
     """Return the claims that share a paper's error rate: what its own table denies has no part."""
@@ -156,6 +150,9 @@ def check_declared(primaries: tuple[Primary, ...]) -> None:
             raise ValueError(
                 f"{one.id}: readings of at most {MOST_CHOICES} choices, with sets and reasons."
             )
+        asked = {spec(part.dataset).task for part in one.parts if one.said_of}
+        if not (one.withdrawn or asked <= {*one.said_of}):
+            raise ValueError(f"{one.id} is said of {one.said_of}, and asked of {sorted(asked)}.")
         looks(one.looks, n_judged(primaries) or 1)
     parts = [part for one in primaries for part in every_part(one)]
     asked = {(part.artefact, part.scale, part.wants) for part in parts}

@@ -79,7 +79,6 @@ class Line(NamedTuple):
     finds: float = math.nan  # Smallest effect that is found on these data
     floor: float = math.nan  # Smallest effect of new data that any number of repetitions finds
     none_as_good: str = ""  # In how many repetitions no model is as good, by set
-    beyond: tuple[str, ...] = ()  # Sets of which the paper does not speak
     was: str = ""  # Its published verdict with its interval; empty where it was none
     changed: str = ""  # Why it is another
     readings: tuple[Read, ...] = ()
@@ -135,8 +134,6 @@ class Line(NamedTuple):
             counts = zip(self.sets, self.none_as_good.split(), strict=True)
             listed = ", ".join(f"{n} of {self.n} on {name}" for name, n in counts if n != "-")
             said.append(f"no model validates as well in {listed}: counted as no saving")
-        if self.beyond:
-            said.append(f"the paper does not speak of {', '.join(self.beyond)}")
         return said
 
 
@@ -167,7 +164,6 @@ def line_of(one: Primary, row: Mapping, left: Left, was: Mapping | None, read: S
         finds=row["finds"],
         floor=row["floor"] * one.delta,
         none_as_good=row["none_as_good"],
-        beyond=one.beyond,
         was="" if was is None or not (one.changed or one.withdrawn) else _was(was),
         changed=one.withdrawn or one.changed,
         readings=tuple(_read(one, reading, read, verdict) for reading in one.readings),
