@@ -164,7 +164,7 @@ def _lacking(
     wanted: dict[str, dict[tuple[str, str, Wants], int]] = {}
     for reading in (reading for judged in found for reading in judged.primary.readings):
         for part in reading.parts:
-            _want(wanted, kept, part, reading.n)
+            _want(wanted, kept, part, reading.n_of(part))
     return wanted
 
 

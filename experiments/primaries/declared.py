@@ -15,6 +15,7 @@ import pandas as pd
 
 from datasets.registered import spec
 from experiments.cell import Cell
+from experiments.primaries.pooling import LEAST_DIVISIONS
 from experiments.primaries.stages import looks
 from experiments.primaries.verdicts import RULES, is_denied
 from experiments.registry import PAPERS, short_name
@@ -25,6 +26,9 @@ five, so that folds come in whole divisions."""
 
 LOOKS = (10, 20, 40)
 """Repetitions at which a claim is judged, unless it says otherwise."""
+
+FOLDS = 5
+"""Repetitions that make a whole division, where each is a fold."""
 
 MOST_CHOICES = 3
 """Choices of a claim at most that are read otherwise; readings of one choice give one reason."""
@@ -94,9 +98,13 @@ class Reading:
     name: str  # In a few words
     reason: str  # Why a reader may take it
     parts: tuple[Part, ...]  # The claim's sets, those changed that the choice is about
-    n: int = 10  # Repetitions of each set at which it is judged
+    n: int = 10  # Repetitions of each set at which it is judged, see :meth:`n_of`
     # Whether a result of it was known when it was declared: it is then exploratory, marked †
     seen: bool = False
+
+    def n_of(self, part: Part) -> int:
+        """Return the repetitions of a set: where they are folds, enough for an interval."""
+        return max(self.n, LEAST_DIVISIONS * FOLDS) if part.folds else self.n
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,15 @@ import pandas as pd
 
 from experiments.cell import rounded
 from experiments.data_kinds import KIND
-from experiments.primaries.declared import FIRST_SEED, Part, Primary, Reading, base_of, n_judged
+from experiments.primaries.declared import (
+    FIRST_SEED,
+    FOLDS,
+    Part,
+    Primary,
+    Reading,
+    base_of,
+    n_judged,
+)
 from experiments.primaries.pooling import (
     Pooled,
     SetMean,
@@ -48,9 +56,6 @@ COLUMNS = (
 )
 """Columns of ``results/primary_claims.csv``; `n_seen` are repetitions that were known when a rule
 was changed: the verdict is read off `n` later ones alone."""
-
-FOLDS = 5
-"""Repetitions that make a whole division, where each is a fold."""
 
 _FOLD = 0.25  # of a fold's variance no number of folds of the same rows removes
 
@@ -201,13 +206,10 @@ def _by_fresh(
 
 def _read_as(primary: Primary, reading: Reading, runs: Runs, n_claims: int) -> ReadAs:
     """Judge a reading at its declared repetitions, as the claim would be at its only look."""
-    effects = [_effects(part, runs) for part in reading.parts]
-    if min(len(values) for values in effects) < reading.n:
+    pairs = [(part, _effects(part, runs)) for part in reading.parts]
+    if any(len(values) < reading.n_of(part) for part, values in pairs):
         return ReadAs(reading, "", 0, None)
-    chosen = [
-        _of_first(part, runs, reading.n, whole)
-        for part, whole in zip(reading.parts, effects, strict=True)
-    ]
+    chosen = [_of_first(part, runs, reading.n_of(part), values) for part, values in pairs]
     asked = replace(primary, parts=reading.parts)
     found = _pooled(asked, chosen, 1 - ERROR_RATE / n_claims)
     return ReadAs(reading, _verdict(asked, found), reading.n, found)

@@ -16,7 +16,7 @@ Left = Callable[[Primary, int], float]
 
 
 class Interval(NamedTuple):
-    """An effect with its interval, all of them NaN where none is known."""
+    """An effect with its interval, NaN where none is known; of too few divisions without an end."""
 
     effect: float
     low: float
@@ -30,6 +30,8 @@ class Interval(NamedTuple):
         """Return effect and interval as text, empty where none is known."""
         if math.isnan(self.low):
             return ""
+        if math.isinf(self.low):
+            return f"{self.effect:+.{digits}f} (too few divisions for an interval)"
         return f"{self.effect:+.{digits}f} [{self.low:+.{digits}f}, {self.high:+.{digits}f}]"
 
 

@@ -12,11 +12,11 @@ _WIDTH, _HEIGHT, _MARGIN, _MIDDLE = 240, 44, 8, 13
 
 
 def drawn(line: Line) -> Markup:
-    """Return the picture of a claim, nothing before its first look.
+    """Return the picture of a claim, nothing before it has an interval.
 
     The axis reaches as far as anything that is drawn on it.
     """
-    if math.isnan(line.effect):
+    if not math.isfinite(line.found.low):
         return Markup("")
     ends = [line.found.low, line.found.high, *(one.effect for one in line.of_sets)]
     if not math.isnan(line.new.low):

@@ -70,18 +70,18 @@ def test_the_interval_of_a_claim_by_hand(overlap):
 
 def test_for_new_data_folds_are_wider_by_a_quarter():
     folds = tuple(dataclasses.replace(part, folds=True) for part in CLAIM.parts)
-    values = np.random.default_rng(1).normal(1.0, 0.3, (2, 10)).tolist()
-    judged = judge(dataclasses.replace(CLAIM, parts=folds), runs(*values), 12)
+    values = np.random.default_rng(2).normal(1.0, 0.3, (2, 20)).tolist()
+    judged = judge(dataclasses.replace(CLAIM, parts=folds, looks=(20,)), runs(*values), 12)
     expected = by_hand(values, judged.look.level, shared=0.25)
     assert (judged.new.low, judged.new.high) == pytest.approx(expected)
 
 
 def test_on_these_data_folds_of_a_division_are_averaged_first():
-    """Ten folds are two divisions, and so one degree of freedom a set."""
+    """Twenty folds are four divisions, and so three degrees of freedom a set."""
     folds = tuple(dataclasses.replace(part, folds=True) for part in CLAIM.parts)
-    values = np.random.default_rng(1).normal(1.0, 0.3, (2, 10))
-    judged = judge(dataclasses.replace(CLAIM, parts=folds, looks=(10,)), runs(*values), 12)
-    divisions = values.reshape(2, 2, 5).mean(axis=2).tolist()
+    values = np.random.default_rng(1).normal(1.0, 0.3, (2, 20))
+    judged = judge(dataclasses.replace(CLAIM, parts=folds, looks=(20,)), runs(*values), 12)
+    divisions = values.reshape(2, 4, 5).mean(axis=2).tolist()
     expected = by_hand(divisions, judged.look.level)
     assert (judged.found.low, judged.found.high) == pytest.approx(expected)
     assert judged.found.effect == pytest.approx(values.mean())
