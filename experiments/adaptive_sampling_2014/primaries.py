@@ -261,7 +261,7 @@ PRIMARIES = (
     ),
     _variant_beaten(
         "mas_q1",
-        changed="Of the mean over three variants this one had no part: it leads. It was declared "
+        changed="The mean over three variants hid that this one leads. It was declared "
         "after rows had been seen, and is judged by later ones.",
         seen=10,
     ),

@@ -59,8 +59,8 @@ was changed: the verdict is read off `n` later ones alone."""
 
 _FOLD = 0.25  # of a fold's variance no number of folds of the same rows removes
 
-OTHER_DATA = "other test data"
-"""What a claim needs that more repetitions of its sets do not decide, or hardly."""
+TOO_NEAR = "too near a bound"
+"""What an effect is that more repetitions do not tell from 0 or δ, or hardly."""
 
 LEAST_CHANCE = 0.05
 """Of a verdict; with less, more repetitions of the same data are not worth their time."""
@@ -299,13 +299,15 @@ def needs(judged: Judged) -> str:
     if judged.verdict != UNDECIDED:
         return ""
     if judged.hopeless:
-        return OTHER_DATA
+        return TOO_NEAR
     if judged.next is not None:
         return f"{judged.next.n - judged.n} more repetitions of each set"
     wanted = enough(judged.found, judged.n, partial(_decides, judged.primary))
     if math.isinf(wanted):
-        return OTHER_DATA
-    return f"about {wanted:.0f} repetitions of each set, beyond its declared limit"
+        return TOO_NEAR
+    unit = max(one.unit for one in judged.found.sets)  # folds come in whole divisions
+    whole = math.ceil(wanted / unit) * unit
+    return f"about {whole} repetitions of each set, beyond its declared limit"
 
 
 def outlook(primary: Primary, chance: float) -> str:

@@ -78,10 +78,11 @@ class Line(NamedTuple):
     carries_over: str = ""  # Whether new data have the same verdict; empty where nothing is known
     robust: bool = False  # Whether it is decided, and no reading contradicts it
     due: bool = False  # Whether its verdict waits for fresh repetitions, as a rule was changed
+    fresh: bool = False  # Whether these alone have judged it
     finds: float = math.nan  # Smallest effect that is found on these data
     floor: float = math.nan  # Smallest effect of new data that any number of repetitions finds
     none_as_good: str = ""  # In how many repetitions no model is as good, by set
-    was: str = ""  # Its published verdict with its interval; empty where it was none
+    was: str = ""  # The verdict it was published with and its interval; empty where it was none
     changed: str = ""  # Why it is another
     readings: tuple[Read, ...] = ()
 
@@ -115,10 +116,10 @@ class Line(NamedTuple):
     def aside(self) -> list[str]:
         """Return what stands in small beside the verdict, one clause each."""
         said = []
-        if self.was:
-            said.append(f"was {self.was}" + f": {self.changed}" * bool(self.changed))
-        elif self.changed:
-            said.append(self.changed)
+        if self.changed:
+            said.append(f"was {self.was}: " * bool(self.was) + self.changed)
+        if self.fresh:
+            said.append(f"rule changed after rows were seen: {self.n} later ones judge alone")
         if self.carries_over:
             said.append(
                 "carries over to new data"
@@ -126,17 +127,31 @@ class Line(NamedTuple):
                 else "does not carry over to new data"
             )
         elif self.verdict in DECIDED and not math.isnan(self.effect) and math.isnan(self.new.low):
-            said.append("how new data differ is not known: some test rows are always the same")
-        if self.floor > self.delta:
+            said.append("how new data differ is not known: some rows measured are always the same")
+        if self.floor > self.delta and math.isfinite(self.finds):
+            at_least = " at least" * math.isnan(self.new.low)
             said.append(
-                f"of new data no number of repetitions finds less than {self.floor:.2g} "
-                f"{self.unit}, on these {self.finds:.2g} is found"
+                f"so many repetitions find an effect of {self.finds:.2g} {self.unit} on these "
+                f"data; of new data any number finds none below {self.floor:.2g}{at_least}"
             )
         if self.none_as_good.replace("0", "").strip(" -"):
             counts = zip(self.sets, self.none_as_good.split(), strict=True)
-            listed = ", ".join(f"{n} of {self.n} on {name}" for name, n in counts if n != "-")
-            said.append(f"no model validates as well in {listed}: counted as no saving")
+            parts = [(float(n) / self.n, name) for name, n in counts if n != "-"]
+            listed = ", ".join(f"{part:.0%} of cases on {name}" for part, name in parts)
+            then = "nothing is saved" if "cost" in self.unit else "the loss is that at equal cost"
+            said.append(f"no model validates as well in {listed}: {then}")
+        if not self.due:
+            said += self._as_read()
         return said
+
+    def _as_read(self) -> list[str]:
+        """Say whether it hangs on a reading, as far as any of them is decided."""
+        if other := [read.name for read in self.readings if read.contradicts]:
+            return [f"hangs on a reading: {', '.join(other)}"]
+        decided = sum(read.verdict in DECIDED for read in self.readings)
+        if not (self.robust and decided):
+            return []
+        return [f"robust: {decided} of {len(self.readings)} readings are decided, none otherwise"]
 
 
 def line_of(one: Primary, row: Mapping, left: Left, was: Mapping | None, read: Sequence) -> Line:
@@ -163,10 +178,11 @@ def line_of(one: Primary, row: Mapping, left: Left, was: Mapping | None, read: S
         carries_over=row["carries_over"],
         robust=row["robust"] == "yes",
         due=due,
+        fresh=one.seen > 0 and not due,
         finds=row["finds"],
         floor=row["floor"] * one.delta,
         none_as_good=row["none_as_good"],
-        was="" if was is None or not (one.changed or one.withdrawn) else _was(was),
+        was="" if was is None else _was(was),
         changed=one.withdrawn or one.changed,
         readings=tuple(_read(one, reading, read, verdict) for reading in one.readings),
     )

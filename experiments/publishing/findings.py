@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 
 from experiments.primaries.verdicts import DECIDED, DENIED, REPRODUCED, UNDECIDED
-from experiments.publishing.claim_lines import Line
+from experiments.publishing.claim_lines import Line, Read
 
 _DENIED = "Denied by the paper's own table"
 
@@ -18,13 +18,14 @@ _FACTORS = {"decades": 10.0, "doublings": 2.0}
 def findings(lines: Sequence[Line]) -> list[tuple[str, str]]:
     """Return up to three findings, each with what it is, from the claims' own sentences.
 
-    Of several the first declared counts, before it those that no reading contradicts. Where our
-    rows say of none that it does not hold, the paper's own table may deny one, or one is open. What
-    was not run has no effect to tell.
+    Of several the first declared counts, before it those that no reading contradicts and that carry
+    over to new data; of readings that contradict a claim the one that moves its effect the most.
+    Where our rows say of none that it does not hold, the paper's own table may deny one, or one is
+    open. What was not run has no effect to tell.
     """
     lines = [line for line in lines if not math.isnan(line.effect)]
     sure = [line for line in lines if line.verdict in DECIDED and not line.due]
-    sure.sort(key=lambda line: not line.robust)
+    sure.sort(key=lambda line: (not line.robust, line.carries_over == "no"))
     found = {
         "Holds": next((one for one in sure if one.verdict == REPRODUCED), None),
         "Does not hold": next((one for one in sure if one.verdict != REPRODUCED), None),
@@ -34,10 +35,10 @@ def findings(lines: Sequence[Line]) -> list[tuple[str, str]]:
         unsure = [("Open", one) for one in lines if one.verdict == UNDECIDED and not one.due]
         found |= dict((denied or unsure)[:1])
     said = [(what, of_line(one)) for what, one in found.items() if one]
-    hanging = [line for line in lines if any(read.contradicts for read in line.readings)]
+    hanging = [(line, read) for line in sure for read in line.readings if read.contradicts]
     waiting = [line for line in lines if line.due and line.was]
     if hanging:
-        said.append(("Hangs on a reading", _hangs(hanging[0])))
+        said.append(("Hangs on a reading", _hangs(hanging)))
     elif waiting:
         said.append(("Hangs on a rule", _waits(waiting[0])))
     return said
@@ -46,6 +47,7 @@ def findings(lines: Sequence[Line]) -> list[tuple[str, str]]:
 def of_line(line: Line) -> str:
     """Return a claim's sentence with its effect in its own unit, and its verdict if it fails."""
     failed = "" if line.verdict in (REPRODUCED, DENIED) else f", {line.verdict}"
+    failed += ", on these data alone" * (line.carries_over == "no")
     return f"{_short(line.sentence)} ({amount(line.effect, line.unit)}{failed})."
 
 
@@ -53,7 +55,9 @@ def amount(effect: float, unit: str) -> str:
     """Say an effect in its unit; one that is a logarithm as a factor, too."""
     text = f"{effect:+.2g} {unit}".replace("-", "−", 1) if effect < 0 else f"{effect:+.2g} {unit}"
     base = next((b for name, b in _FACTORS.items() if unit.startswith(name)), None)
-    return text if base is None else f"{text}, a factor of {base ** abs(effect):.2g}"
+    if base is None:
+        return text
+    return f"{text}, a factor of {base ** abs(effect):.2g}" + " the other way" * (effect < 0)
 
 
 def _short(sentence: str) -> str:
@@ -61,11 +65,16 @@ def _short(sentence: str) -> str:
     return re.sub(r" \((?:of|on) [^()]*\)", "", sentence).rstrip(".")
 
 
-def _hangs(line: Line) -> str:
-    read = next(one for one in line.readings if one.contradicts)
+def _hangs(hanging: Sequence[tuple[Line, Read]]) -> str:
+    line, read = max(
+        hanging, key=lambda one: abs(one[1].found.effect - one[0].effect) / one[0].delta
+    )
     other = f"{read.verdict} ({amount(read.found.effect, line.unit)})"
     ours = f"{line.verdict} ({amount(line.effect, line.unit)})"
-    return f"{_short(line.sentence)}: {ours}, but by {read.name}{'†' * read.seen} {other}."
+    name = f'"{read.name}"{" (exploratory)" * read.seen}'
+    more = len({one.claim for one, _ in hanging}) - 1
+    also = f" {more} more {'hangs' if more == 1 else 'hang'} on one." if more else ""
+    return f"{_short(line.sentence)}: {ours}, but read {name} {other}.{also}"
 
 
 def _waits(line: Line) -> str:

@@ -15,7 +15,7 @@ from datasets.sources.storage import write_atomically
 from experiments.artefact import Artefact
 from experiments.primaries import storing
 from experiments.primaries.confirming import Declared, every_artefact, minutes_left
-from experiments.primaries.judging import OTHER_DATA, as_row, judge
+from experiments.primaries.judging import TOO_NEAR, as_row, judge
 from experiments.primaries.verdicts import SIGNS, UNDECIDED, VERDICTS
 from experiments.publishing import output
 from experiments.publishing.claim_lines import NOTHING, Line, Read, line_of
@@ -65,9 +65,9 @@ class Board(NamedTuple):
         return sum(one.n == 0 for one in self.lines if one.verdict == UNDECIDED)
 
     def _why_open(self, n_open: int) -> str:
-        """Say how many undecided claims were not run, and how many want other data."""
-        other = sum(one.needs.startswith(OTHER_DATA) for one in self.lines)
-        counts = {"not run yet": self.not_run(), f"for want of {OTHER_DATA}": other}
+        """Say how many undecided claims were not run, and how many hardly will be decided."""
+        near = sum(one.needs.startswith(TOO_NEAR) for one in self.lines)
+        counts = {"not run yet": self.not_run(), TOO_NEAR: near}
         everyone = {n_open: "all " if n_open > 1 else ""}  # the number would read as more
         said = [f"{everyone.get(n, f'{n} ')}{why}" for why, n in counts.items() if n]
         return f", {' and '.join(said)}" if said else ""
@@ -119,7 +119,7 @@ def as_markdown(found: Sequence[Board]) -> str:
                 f"| {one.delta:g} {one.unit}: {one.reason} | {sets} | {one.n} | {beside} "
                 f"| {one.place} |"
             )
-        lines += readings_in_words(board)
+        lines += readings_in_words(board) + changes(board.lines)
     return "\n".join(lines) + "\n"
 
 
@@ -169,12 +169,12 @@ def in_words(board: Board) -> str:
             f"| {verdict} | {one.sentence} | {one.found.in_words()} | {one.new.in_words()} "
             f"| {one.delta:g} {one.unit} | {one.place} |"
         )
-    return "\n".join([*lines, *changes(board)]) + "\n"
+    return "\n".join([*lines, *changes([one for one in board.lines if one.changed])]) + "\n"
 
 
-def changes(board: Board) -> list[str]:
-    """Return what each verdict was whose sets, effect or rule changed, what it is, and why."""
-    changed = [one for one in board.lines if one.was or one.changed]
+def changes(lines: Sequence[Line]) -> list[str]:
+    """Return what each verdict was as published, what it is, and why it may be another."""
+    changed = [one for one in lines if one.was or one.changed]
     if not changed:
         return []
     return [
@@ -202,12 +202,16 @@ below δ; *opposite* below 0; *mixed* has sets whose own intervals lie on opposi
 *undecided*. A claim that two are the same is *reproduced* where
 the interval lies inside ±δ, one that little is lost where it lies above -δ. All intervals of a
 paper hold together with 95 %, however often one looked. Of an undecided claim the repetitions that
-there are predict the chance that its declared ones decide it; where that is below 5 %, more of them
-on the same test data are not worth their time, and other data are needed. Where a rule was changed
+there are predict the chance that its declared ones decide it; where that is below 5 %, its effect
+lies too near 0 or δ for them. A set in folds has an interval from four whole divisions on. Where
+one of several sets varies far more than the others, an interval may miss up to three times as often
+as it says with four divisions of each (simulated). Every claim stands in a last table with what it
+was when it was first published, by one interval that mixed both questions. Where a rule was changed
 after rows had been seen and a verdict turns by it, it stays as it was published until fresh
 repetitions alone have judged it; what was published is in `published_claims.csv`. A **reading** is
-what another honest reader may have taken where a paper leaves it open; † marks those of which a
-result had been seen when they were declared. Claims with a verdict that no reading contradicts are
+what another honest reader may have taken where a paper leaves it open, on the repetitions of the
+claim, so that the other methods' rows are the same; † marks those of which a result had been seen
+when they were declared. Claims with a verdict that no reading contradicts are
 called robust; *not better* bounds an effect from above alone, so that *no effect* and *opposite* do
 not contradict it.
 """

@@ -179,7 +179,7 @@ def test_what_repetitions_hardly_decide_needs_other_data():
     row = as_row(judged, "toy")
     assert judged.hopeless
     assert judged.chance < 0.05
-    assert (row["verdict"], row["needs"]) == ("undecided", "other test data")
+    assert (row["verdict"], row["needs"]) == ("undecided", "too near a bound")
     assert "by 11 repetitions has a chance of" in outlook(margin, judged.chance)
     kept = {("toy", "one", "overnight"): 10}
     assert _wanted([judged], kept, ["toy"]) == {}

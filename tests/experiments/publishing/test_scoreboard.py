@@ -84,7 +84,7 @@ def test_a_table_of_some_claims_leaves_the_others_to_be_run(tmp_path):
     [
         (0.3, "2 more, about {} min; a verdict by 5 repetitions has a chance of 30%"),
         (1.0, "2 more, about {} min; a verdict by 5 repetitions has a chance of more than 99%"),
-        (0.004, "other test data; a verdict by 5 repetitions has a chance of less than 1%"),
+        (0.004, "too near a bound; a verdict by 5 repetitions has a chance of less than 1%"),
         ("", "2 more, about {} min"),
     ],
 )
@@ -95,7 +95,7 @@ def test_an_undecided_claim_says_its_chance(tmp_path, chance, needs):
     board = toy_board(tmp_path)
     left = minutes(TOY, 2 + 1, ["nearby"], "overnight", {})  # the first is made again
     assert board.lines[0].needs == needs.format(rough(left))
-    want = " and 1 for want of other test data" * (chance == 0.004)
+    want = " and 1 too near a bound" * (chance == 0.004)
     assert board.summary() == f"? 2 undecided, 1 not run yet{want}"
 
 
@@ -216,8 +216,9 @@ def test_what_was_published_stays_readable_beside_what_is(tmp_path):
     (tmp_path / storing.PUBLISHED).write_bytes(output.csv_bytes(was))
     board = toy_board(tmp_path, BETTER, claims=(changed,))
     said = "was undecided +0.200 [-0.100, +0.500] by 3 repetitions: Folds are averaged."
-    assert board.lines[0].aside()[0] == said
-    (row,) = [one for one in scoreboard.changes(board) if "toy-better" in one]
+    fresh = "rule changed after rows were seen: 5 later ones judge alone"
+    assert board.lines[0].aside()[:2] == [said, fresh]
+    (row,) = [one for one in scoreboard.changes(board.lines) if "toy-better" in one]
     assert row.startswith("| toy-better | undecided +0.200 [-0.100, +0.500] by 3 repetitions | rep")
 
 
@@ -245,15 +246,25 @@ def test_findings_are_made_of_the_claims_own_sentences_and_numbers(tmp_path):
     denied = worse._replace(verdict="denied by the paper's own table")
     unsure = line._replace(verdict="undecided")
     (_, first) = findings([line, unsure, denied])
-    said = "Better is better (−0.25 decades of cost, a factor of 1.8)."
+    said = "Better is better (−0.25 decades of cost, a factor of 1.8 the other way)."
     assert first == ("Denied by the paper's own table", said)
     assert findings([unsure])[0] == ("Open", "Better is better (+0.25 score, undecided).")
-    assert findings([hangs, worse, line._replace(robust=True, sentence="It is.")]) == [
+    here = line._replace(robust=True, sentence="Here.", carries_over="no")
+    beyond = here._replace(sentence="It is.", carries_over="yes")
+    nearer = hangs._replace(
+        claim="nearer", readings=(read._replace(name="n", found=line.found.scaled(-0.5)),)
+    )
+    assert findings([here]) == [("Holds", "Here (+0.25 score, on these data alone).")]
+    assert findings([nearer, hangs, worse, here, beyond]) == [
         ("Holds", "It is (+0.25 score)."),
-        ("Does not hold", "Better is better (−0.25 decades of cost, a factor of 1.8, opposite)."),
+        (
+            "Does not hold",
+            "Better is better (−0.25 decades of cost, a factor of 1.8 the other way, opposite).",
+        ),
         (
             "Hangs on a reading",
-            "Better is better: reproduced (+0.25 score), but by another† opposite (−0.25 score).",
+            'Better is better: reproduced (+0.25 score), but read "another" (exploratory) opposite '
+            "(−0.25 score). 1 more hangs on one.",
         ),
     ]
 
