@@ -318,7 +318,8 @@ PRIMARIES = (
     _of_web_search(
         "cronus-rejects-earlier",
         "Of the optimised cascade fewer test inputs remain at stages 2 to K than of the "
-        f"initialised one at the same λ, mean over stages{_FIXED}.",
+        "initialised one at the same λ (on average over stages, and of Yahoo!'s part on test "
+        "queries that are always the same).",
         'section 4, Fig. 3: "The optimized classifier is more aggressive and reduces inputs more '
         'rapidly in earlier stages"',
         "share of the test inputs",

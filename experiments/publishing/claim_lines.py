@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from experiments.primaries.confirming import rough
 from experiments.primaries.declared import Primary, Reading
 from experiments.primaries.judging import RULE_CHANGED, hopeless, outlook
-from experiments.primaries.verdicts import DECIDED, SIGNS, UNDECIDED, contradict
+from experiments.primaries.verdicts import DECIDED, SIGNS, UNDECIDED, WITHDRAWN, contradict
 
 Left = Callable[[Primary, int], float]
 """The minutes that a claim with so many repetitions still needs."""
@@ -114,7 +114,11 @@ class Line(NamedTuple):
         return text + f"; needs {self.needs}" * bool(self.needs)
 
     def aside(self) -> list[str]:
-        """Return what stands in small beside the verdict, one clause each."""
+        """Return what stands in small beside verdict and effect, one clause each."""
+        return self.of_verdict() + self.of_effect()
+
+    def of_verdict(self) -> list[str]:
+        """Say what it was, who judges it, whether it carries over and hangs on a reading."""
         said = []
         if self.changed:
             said.append(f"was {self.was}: " * bool(self.was) + self.changed)
@@ -127,12 +131,19 @@ class Line(NamedTuple):
                 else "does not carry over to new data"
             )
         elif self.verdict in DECIDED and not math.isnan(self.effect) and math.isnan(self.new.low):
-            said.append("how new data differ is not known: some rows measured are always the same")
-        if self.floor > self.delta and math.isfinite(self.finds):
+            said.append("of new data nothing is known: some rows measured never change")
+        if not self.due:
+            said += self._as_read()
+        return said
+
+    def of_effect(self) -> list[str]:
+        """Say which effect could be found, and where no model is as good."""
+        said = []
+        if self.verdict != WITHDRAWN and self.floor > self.delta and math.isfinite(self.finds):
             at_least = " at least" * math.isnan(self.new.low)
             said.append(
-                f"so many repetitions find an effect of {self.finds:.2g} {self.unit} on these "
-                f"data; of new data any number finds none below {self.floor:.2g}{at_least}"
+                f"finds {self.finds:.2g} {self.unit} on these data; of new data no number of "
+                f"repetitions finds less than {self.floor:.2g}{at_least}"
             )
         if self.none_as_good.replace("0", "").strip(" -"):
             counts = zip(self.sets, self.none_as_good.split(), strict=True)
@@ -140,8 +151,6 @@ class Line(NamedTuple):
             listed = ", ".join(f"{part:.0%} of cases on {name}" for part, name in parts)
             then = "nothing is saved" if "cost" in self.unit else "the loss is that at equal cost"
             said.append(f"no model validates as well in {listed}: {then}")
-        if not self.due:
-            said += self._as_read()
         return said
 
     def _as_read(self) -> list[str]:
@@ -151,7 +160,7 @@ class Line(NamedTuple):
         decided = sum(read.verdict in DECIDED for read in self.readings)
         if not (self.robust and decided):
             return []
-        return [f"robust: {decided} of {len(self.readings)} readings are decided, none otherwise"]
+        return [f"robust: {decided} of {len(self.readings)} readings decided, none contradicts"]
 
 
 def line_of(one: Primary, row: Mapping, left: Left, was: Mapping | None, read: Sequence) -> Line:

@@ -53,11 +53,13 @@ def of_line(line: Line) -> str:
 
 def amount(effect: float, unit: str) -> str:
     """Say an effect in its unit; one that is a logarithm as a factor, too."""
-    text = f"{effect:+.2g} {unit}".replace("-", "−", 1) if effect < 0 else f"{effect:+.2g} {unit}"
+    text = f"{_signed(effect)} {unit}"
     base = next((b for name, b in _FACTORS.items() if unit.startswith(name)), None)
-    if base is None:
-        return text
-    return f"{text}, a factor of {base ** abs(effect):.2g}" + " the other way" * (effect < 0)
+    return text if base is None else f"{text}, a factor of {base ** abs(effect):.2g}"
+
+
+def _signed(effect: float) -> str:
+    return f"{effect:+.2g}".replace("-", "−", 1) if effect < 0 else f"{effect:+.2g}"
 
 
 def _short(sentence: str) -> str:
@@ -69,11 +71,11 @@ def _hangs(hanging: Sequence[tuple[Line, Read]]) -> str:
     line, read = max(
         hanging, key=lambda one: abs(one[1].found.effect - one[0].effect) / one[0].delta
     )
-    other = f"{read.verdict} ({amount(read.found.effect, line.unit)})"
+    other = f"{read.verdict} ({_signed(read.found.effect)})"
     ours = f"{line.verdict} ({amount(line.effect, line.unit)})"
     name = f'"{read.name}"{" (exploratory)" * read.seen}'
     more = len({one.claim for one, _ in hanging}) - 1
-    also = f" {more} more {'hangs' if more == 1 else 'hang'} on one." if more else ""
+    also = f" So {'does' if more == 1 else 'do'} {more} more." if more else ""
     return f"{_short(line.sentence)}: {ours}, but read {name} {other}.{also}"
 
 

@@ -57,7 +57,7 @@ class Board(NamedTuple):
             said.append(f"{text} ({short})" if names else text)
         read = [one for one in self.lines if any(reading.verdict for reading in one.readings)]
         robust = sum(one.robust for one in read)
-        said += [f"{robust} of {len(read)} with readings robust"] * bool(read)
+        said += [f"{robust} of {len(read)} robust"] * bool(read)
         return " · ".join(said)
 
     def not_run(self) -> int:
@@ -146,7 +146,10 @@ def readings_in_words(board: Board) -> list[str]:
 def in_a_line_each(found: Sequence[Board]) -> str:
     """Return one line for each paper, for ``README.md``; its title leads to its own."""
     folders = {short_name(paper): paper for paper in PAPERS}
-    lines = ["| paper | what holds, what does not, what hangs | claims |", "|---|---|---|"]
+    lines = [
+        "| paper | what holds, what does not, what hangs | claims; robust of those with readings |",
+        "|---|---|---|",
+    ]
     for board in found:
         folder = folders.get(board.paper)
         title = f"[{NAMES[folder]}](experiments/{folder}/README.md)" if folder else board.title

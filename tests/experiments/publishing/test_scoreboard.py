@@ -246,7 +246,7 @@ def test_findings_are_made_of_the_claims_own_sentences_and_numbers(tmp_path):
     denied = worse._replace(verdict="denied by the paper's own table")
     unsure = line._replace(verdict="undecided")
     (_, first) = findings([line, unsure, denied])
-    said = "Better is better (−0.25 decades of cost, a factor of 1.8 the other way)."
+    said = "Better is better (−0.25 decades of cost, a factor of 1.8)."
     assert first == ("Denied by the paper's own table", said)
     assert findings([unsure])[0] == ("Open", "Better is better (+0.25 score, undecided).")
     here = line._replace(robust=True, sentence="Here.", carries_over="no")
@@ -259,12 +259,12 @@ def test_findings_are_made_of_the_claims_own_sentences_and_numbers(tmp_path):
         ("Holds", "It is (+0.25 score)."),
         (
             "Does not hold",
-            "Better is better (−0.25 decades of cost, a factor of 1.8 the other way, opposite).",
+            "Better is better (−0.25 decades of cost, a factor of 1.8, opposite).",
         ),
         (
             "Hangs on a reading",
             'Better is better: reproduced (+0.25 score), but read "another" (exploratory) opposite '
-            "(−0.25 score). 1 more hangs on one.",
+            "(−0.25). So does 1 more.",
         ),
     ]
 
