@@ -114,7 +114,7 @@ def _say(
     """Say of each claim what boards say of it."""
     left = partial(minutes_left, artefacts=artefacts, measured=measured, kept=kept)
     for judged in found:
-        echo(line_of(judged.primary, as_row(judged, ""), left, None, ()).said())
+        echo(line_of(judged.primary, as_row(judged, ""), left).said())
 
 
 def _named(declared: Declared, name: str) -> str:

@@ -12,7 +12,9 @@ from experiments.cell import Cell
 from experiments.primaries.declared import (
     AS_SET,
     FIRST_SEED,
+    Part,
     Primary,
+    Reading,
     Wants,
     base_of,
     every,
@@ -120,12 +122,34 @@ def minutes_left(
     n = next((look for look in primary.looks if look > done), done)
     if primary.seen:
         n = primary.seen + primary.fresh
-    total = 0.0
-    for artefact in artefacts:
-        known = measured.get(artefact.id, {})
-        for part in primary.parts:
-            key = (part.artefact, part.dataset, part.scale)
-            have = max(done, (kept or {}).get(key, 0))
-            if part.artefact == artefact.id and n > have:
-                total += minutes(artefact, n, [part.dataset], part.scale, known, have, part.wants)
+    return _minutes_of([(part, n) for part in primary.parts], artefacts, measured, kept, done)
+
+
+def minutes_to_read(
+    reading: Reading,
+    artefacts: Sequence[Artefact],
+    measured: Mapping[str, Minutes],
+    kept: Mapping[tuple[str, str, str], int] | None = None,
+) -> float:
+    """Return the minutes on 2 cores that a reading's repetitions still take."""
+    wanted = [(part, reading.n_of(part)) for part in reading.parts]
+    return _minutes_of(wanted, artefacts, measured, kept)
+
+
+def _minutes_of(
+    wanted: Sequence[tuple[Part, int]],
+    artefacts: Sequence[Artefact],
+    measured: Mapping[str, Minutes],
+    kept: Mapping[tuple[str, str, str], int] | None,
+    done: int = 0,
+) -> float:
+    """Return the minutes to so many repetitions of each set, but for those that are there."""
+    named, total = {artefact.id: artefact for artefact in artefacts}, 0.0
+    for part, n in wanted:
+        key = (part.artefact, part.dataset, part.scale)
+        have = max(done, (kept or {}).get(key, 0))
+        if part.artefact in named and n > have:
+            known, of_all = (measured.get(id_) for id_ in (part.artefact, base_of(part.artefact)))
+            asked = (named[part.artefact], n, [part.dataset], part.scale)
+            total += minutes(*asked, known or {}, have, part.wants, of_all)
     return total

@@ -14,6 +14,9 @@ from experiments.primaries.verdicts import DECIDED, SIGNS, UNDECIDED, WITHDRAWN,
 Left = Callable[[Primary, int], float]
 """The minutes that a claim with so many repetitions still needs."""
 
+ToRead = Callable[[Reading], float]
+"""The minutes that the repetitions of a reading still take."""
+
 
 class Interval(NamedTuple):
     """An effect with its interval, NaN where none is known; of too few divisions without an end."""
@@ -53,7 +56,7 @@ class Read(NamedTuple):
         """Return what it says in one clause."""
         mark = "†" * self.seen
         if not self.verdict:
-            return f"{self.name}{mark}: declared, {self.needs}"
+            return f"{self.name}{mark}: not run yet, {self.needs}"
         return f"{self.name}{mark}: {self.verdict}, {self.found.in_words()}"
 
 
@@ -163,7 +166,14 @@ class Line(NamedTuple):
         return [f"robust: {decided} of {len(self.readings)} readings decided, none contradicts"]
 
 
-def line_of(one: Primary, row: Mapping, left: Left, was: Mapping | None, read: Sequence) -> Line:
+def line_of(
+    one: Primary,
+    row: Mapping,
+    left: Left,
+    was: Mapping | None = None,
+    read: Sequence = (),
+    to_read: ToRead = lambda reading: math.nan,
+) -> Line:
     """Return the line of a claim from its row of the table, those of its readings and its past."""
     intervals = zip(*(map(float, row[name].split()) for name in _OF_SETS), strict=True)
     due = RULE_CHANGED in row["needs"]
@@ -193,7 +203,7 @@ def line_of(one: Primary, row: Mapping, left: Left, was: Mapping | None, read: S
         none_as_good=row["none_as_good"],
         was="" if was is None else _was(was),
         changed=one.withdrawn or one.changed,
-        readings=tuple(_read(one, reading, read, verdict) for reading in one.readings),
+        readings=tuple(_read(one, reading, read, verdict, to_read) for reading in one.readings),
     )
 
 
@@ -206,13 +216,15 @@ def _was(row: Mapping) -> str:
     return f"{row['verdict']} {found.in_words()} by {row['n']} repetitions"
 
 
-def _read(one: Primary, reading: Reading, rows: Sequence[Mapping], verdict: str) -> Read:
+def _read(
+    one: Primary, reading: Reading, rows: Sequence[Mapping], verdict: str, to_read: ToRead
+) -> Read:
     """Return a reading from its row of the table of readings, if it has one."""
     mine = (row for row in rows if (row["claim"], row["reading"]) == (one.id, reading.name))
     row = next(mine, {})
     its = row.get("verdict", "")
     found = Interval(*(row.get(name, math.nan) for name in ("effect", "low", "high")))
-    needs = "" if its else f"not run yet (decide {one.id} --readings)"
+    needs = "" if its else f"about {rough(to_read(reading))} min: decide {one.id} --readings"
     other = contradict(its, verdict)
     return Read(reading.name, reading.reason, reading.seen, its, found, other, needs)
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from datasets.sources.storage import write_atomically
 from experiments.artefact import Artefact
 from experiments.primaries import storing
-from experiments.primaries.confirming import Declared, every_artefact, minutes_left
+from experiments.primaries.confirming import Declared, every_artefact, minutes_left, minutes_to_read
 from experiments.primaries.judging import TOO_NEAR, as_row, judge
 from experiments.primaries.verdicts import SIGNS, UNDECIDED, VERDICTS
 from experiments.publishing import output
@@ -78,7 +78,8 @@ def boards(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> 
     judged, artefacts = storing.read_table(results), every_artefact(declared, artefacts)
     ids = [artefact.id for artefact in artefacts]
     known, kept = storing.measured(results, ids), storing.kept_repetitions(results, ids)
-    left = partial(minutes_left, artefacts=artefacts, measured=known, kept=kept)
+    given = {"artefacts": artefacts, "measured": known, "kept": kept}
+    left, to_read = partial(minutes_left, **given), partial(minutes_to_read, **given)
     past, read = storing.published(results), storing.read_readings(results)
     titles = {short_name(paper): title for paper, title in PAPERS.items()}
     others = {name: name for name in declared if name not in titles}  # which tests have
@@ -87,7 +88,7 @@ def boards(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> 
         claims = declared.get(paper, ())
         rows = [judged.get(one.id) or as_row(judge(one, {}, 1), "") for one in claims]
         lines = (
-            line_of(one, row, left, past.get(one.id), read)
+            line_of(one, row, left, past.get(one.id), read, to_read)
             for one, row in zip(claims, rows, strict=True)
         )
         found.append(Board(paper, title, tuple(lines)))
@@ -136,7 +137,7 @@ def readings_in_words(board: Board) -> list[str]:
         ),
         *(
             f"| {read.name}{'†' * read.seen} | {line.claim} "
-            f"| {read.verdict or read.needs}{', another' * read.contradicts} "
+            f"| {read.verdict or f'not run yet, {read.needs}'}{', another' * read.contradicts} "
             f"| {read.found.in_words()} | {read.reason} |"
             for line, read in listed
         ),

@@ -229,7 +229,7 @@ def test_a_reading_by_other_parameters_is_run_and_kept_apart(toy, tmp_path, run)
     toy = dataclasses.replace(toy, primaries={"toy": (read,)})
     run(toy, "decide", "--jobs", "1", "--quiet")
     _, out, _ = run(toy, "claims")
-    assert "never fails: declared, not run yet" in out
+    assert "never fails: not run yet, about" in out
     status, out, err = run(toy, "decide", "--readings", "--jobs", "1", "--quiet")
     assert status == 0, err
     assert "toy-figure2@better.fail_at=7: 3 repetitions of nearby" in out
