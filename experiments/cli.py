@@ -17,14 +17,14 @@ from tqdm.contrib.logging import logging_redirect_tqdm
 from datasets.sources.storage import write_atomically
 from experiments import setting
 from experiments.artefact import SCALES, Artefact
+from experiments.claims import storing
+from experiments.claims.command import claims, decide_command, declared_by
 from experiments.command_options import ARTEFACT, print_whatever_the_encoding, run_options
 from experiments.compare.command import compare_command
 from experiments.data_commands import DataProblem, data_group
 from experiments.leaderboard.command import leaderboard_group
 from experiments.listing_commands import list_command, warm_up
 from experiments.plans import describe_plans
-from experiments.primaries import storing
-from experiments.primaries.command import claims, decide_command, declared_by
 from experiments.publishing import check as check_module
 from experiments.publishing import output, parts, scoreboard
 from experiments.publishing.ending import Ending, end, together

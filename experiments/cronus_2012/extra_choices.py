@@ -34,7 +34,7 @@ DEPTH = 2
 
 
 def _tried(scale: str, panel: Panel) -> tuple[str, ...]:
-    """Variants of a panel; on VJ faces those that primary claims are on."""
+    """Variants of a panel; on VJ faces those that preregistered claims are on."""
     if scale == "smoke":
         return VARIANTS[:2]
     return VARIANTS if panel.ranking else (OURS, *INSENSITIVE)

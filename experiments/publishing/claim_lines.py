@@ -1,4 +1,4 @@
-"""A primary claim as boards and pages show it: both intervals, what it was, its readings."""
+"""A preregistered claim as boards and pages show it: both intervals, what it was, its readings."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from experiments.primaries.confirming import rough
-from experiments.primaries.declared import Primary, Reading
-from experiments.primaries.judging import RULE_CHANGED, hopeless, outlook
-from experiments.primaries.verdicts import DECIDED, SIGNS, UNDECIDED, WITHDRAWN, contradict
+from experiments.claims.confirming import rough
+from experiments.claims.declared import Claim, Reading
+from experiments.claims.judging import RULE_CHANGED, hopeless, outlook
+from experiments.claims.verdicts import DECIDED, SIGNS, UNDECIDED, WITHDRAWN, contradict
 
-Left = Callable[[Primary, int], float]
+Left = Callable[[Claim, int], float]
 """The minutes that a claim with so many repetitions still needs."""
 
 ToRead = Callable[[Reading], float]
@@ -61,7 +61,7 @@ class Read(NamedTuple):
 
 
 class Line(NamedTuple):
-    """A primary claim on the scoreboard; effects are in its unit."""
+    """A preregistered claim on the scoreboard; effects are in its unit."""
 
     claim: str
     sentence: str
@@ -72,7 +72,7 @@ class Line(NamedTuple):
     of_sets: tuple[Interval, ...]  # The effect on each of them; empty before the first look
     found: Interval  # On these data
     new: Interval  # For new data of the kind
-    delta: float  # delta, unit, reason: See :class:`~experiments.primaries.declared.Primary`
+    delta: float  # delta, unit, reason: See :class:`~experiments.claims.declared.Claim`
     unit: str
     reason: str
     n: int  # Repetitions
@@ -167,7 +167,7 @@ class Line(NamedTuple):
 
 
 def line_of(
-    one: Primary,
+    one: Claim,
     row: Mapping,
     left: Left,
     was: Mapping | None = None,
@@ -217,7 +217,7 @@ def _was(row: Mapping) -> str:
 
 
 def _read(
-    one: Primary, reading: Reading, rows: Sequence[Mapping], verdict: str, to_read: ToRead
+    one: Claim, reading: Reading, rows: Sequence[Mapping], verdict: str, to_read: ToRead
 ) -> Read:
     """Return a reading from its row of the table of readings, if it has one."""
     mine = (row for row in rows if (row["claim"], row["reading"]) == (one.id, reading.name))
@@ -229,7 +229,7 @@ def _read(
     return Read(reading.name, reading.reason, reading.seen, its, found, other, needs)
 
 
-def _needs(one: Primary, row: Mapping, left: Left) -> str:
+def _needs(one: Claim, row: Mapping, left: Left) -> str:
     text = row["needs"]
     if not text or (row["verdict"] != UNDECIDED and not one.seen):
         return text

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from experiments.primaries.verdicts import DECIDED, DENIED, REPRODUCED, UNDECIDED
+from experiments.claims.verdicts import DECIDED, DENIED, REPRODUCED, UNDECIDED
 from experiments.publishing.claim_lines import Line, Read
 
 _DENIED = "Denied by the paper's own table"

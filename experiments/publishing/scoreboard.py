@@ -1,4 +1,4 @@
-"""The scoreboard: what became of each paper's primary claims, in ``claims.md`` and the READMEs.
+"""The scoreboard: what became of each paper's claims, in ``claims.md`` and the READMEs.
 
 It is read from ``results/primary_claims.csv``. A claim that is declared and not there yet stands on
 it all the same, undecided, with what it needs.
@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from datasets.sources.storage import write_atomically
 from experiments.artefact import Artefact
-from experiments.primaries import storing
-from experiments.primaries.confirming import Declared, every_artefact, minutes_left, minutes_to_read
-from experiments.primaries.judging import TOO_NEAR, as_row, judge
-from experiments.primaries.verdicts import SIGNS, UNDECIDED, VERDICTS
+from experiments.claims import storing
+from experiments.claims.confirming import Declared, every_artefact, minutes_left, minutes_to_read
+from experiments.claims.judging import TOO_NEAR, as_row, judge
+from experiments.claims.verdicts import SIGNS, UNDECIDED, VERDICTS
 from experiments.publishing import output
 from experiments.publishing.claim_lines import NOTHING, Line, Read, line_of
 from experiments.publishing.findings import findings
@@ -26,7 +26,7 @@ _BEGIN, _END = "<!-- scoreboard -->\n", "<!-- end of scoreboard -->"
 
 
 class Board(NamedTuple):
-    """A paper's primary claims."""
+    """A paper's preregistered claims."""
 
     paper: str  # paper, title: Short name; title with authors and year
     title: str
@@ -46,9 +46,9 @@ class Board(NamedTuple):
         return found
 
     def summary(self, names: bool = False) -> str:
-        """Return in one line how many primary claims became what, on request with their names."""
+        """Return in one line how many claims became what, on request with their names."""
         if not self.lines:
-            return "no primary claim is declared yet"
+            return "no preregistered claim is declared yet"
         said = []
         for verdict, lines in self.counts().items():
             short = ", ".join(one.claim.removeprefix(f"{self.paper}-") for one in lines)
@@ -160,11 +160,11 @@ def in_a_line_each(found: Sequence[Board]) -> str:
 
 
 def in_words(board: Board) -> str:
-    """Return a paper's primary claims with their effects, for its own ``README.md``."""
+    """Return a paper's preregistered claims with their effects, for its own ``README.md``."""
     if not board.lines:
         return f"{board.summary().capitalize()}.\n"
     lines = [
-        "| verdict | primary claim | effect on these data | for new data | δ | place |",
+        "| verdict | preregistered claim | effect on these data | for new data | δ | place |",
         "|---|---|---|---|---|---|",
     ]
     for one in board.lines:
@@ -193,31 +193,29 @@ def changes(lines: Sequence[Line]) -> list[str]:
 
 HEAD = """# Claims of the papers, and what we found
 
-Written by `python -m experiments decide` and `redraw`. A **primary claim** is one sentence that a
-paper itself puts forward, declared with its sets, its smallest effect of interest δ and its
+Written by `python -m experiments decide` and `redraw`. A **preregistered claim** is one sentence
+that a paper itself puts forward, declared with its sets, its smallest effect of interest δ and its
 repetitions before a row of it was computed, and judged on repetitions that nobody had seen; where
-it was otherwise, that is said beside the verdict. Two intervals are shown.
-*On these data* divisions and trainings vary; its unit is a whole division,
-averaged over its folds. *For new data* of the kind rows, queries or pictures vary as well; where
-test rows are always the same nothing is known of others. The verdict is read off the first:
-*reproduced* lies above 0 with an effect of δ at
+it was otherwise, that is said beside the verdict. Two intervals are shown. *On these data*
+divisions and trainings vary; its unit is a whole division, averaged over its folds. *For new data*
+of the kind rows, queries or pictures vary as well; where test rows are always the same nothing is
+known of others. The verdict is read off the first: *reproduced* lies above 0 with an effect of δ at
 least; *right way, too small* lies between 0 and δ; *no effect* inside ±δ with 0 in it; *not better*
 below δ; *opposite* below 0; *mixed* has sets whose own intervals lie on opposite sides of 0; else
-*undecided*. A claim that two are the same is *reproduced* where
-the interval lies inside ±δ, one that little is lost where it lies above -δ. All intervals of a
-paper hold together with 95 %, however often one looked. Of an undecided claim the repetitions that
-there are predict the chance that its declared ones decide it; where that is below 5 %, its effect
-lies too near 0 or δ for them. A set in folds has an interval from four whole divisions on. Where
-one of several sets varies far more than the others, an interval may miss up to three times as often
-as it says with four divisions of each (simulated). Every claim stands in a last table with what it
-was when it was first published, by one interval that mixed both questions. Where a rule was changed
-after rows had been seen and a verdict turns by it, it stays as it was published until fresh
-repetitions alone have judged it; what was published is in `published_claims.csv`. A **reading** is
-what another honest reader may have taken where a paper leaves it open, on the repetitions of the
-claim, so that the other methods' rows are the same; † marks those of which a result had been seen
-when they were declared. Claims with a verdict that no reading contradicts are
-called robust; *not better* bounds an effect from above alone, so that *no effect* and *opposite* do
-not contradict it.
+*undecided*. A claim that two are the same is *reproduced* where the interval lies inside ±δ, one
+that little is lost where it lies above -δ. All intervals of a paper hold together with 95 %,
+however often one looked. Of an undecided claim the repetitions that there are predict the chance
+that its declared ones decide it; where that is below 5 %, its effect lies too near 0 or δ for them.
+A set in folds has an interval from four whole divisions on. Where one of several sets varies far
+more than the others, an interval may miss up to three times as often as it says with four divisions
+of each (simulated). Every claim stands in a last table with what it was when it was first
+published, by one interval that mixed both questions. Where a rule was changed after rows had been
+seen and a verdict turns by it, it stays as it was published until fresh repetitions alone have
+judged it; what was published is in `published_claims.csv`. A **reading** is what another honest
+reader may have taken where a paper leaves it open, on the repetitions of the claim, so that the
+other methods' rows are the same; † marks those of which a result had been seen when they were
+declared. Claims with a verdict that no reading contradicts are called robust; *not better* bounds
+an effect from above alone, so that *no effect* and *opposite* do not contradict it.
 """
 
 

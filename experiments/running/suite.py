@@ -28,8 +28,8 @@ class Suite:
     datasets: ModuleType
     # Folder of the published results; runs go to ``runs`` in it
     results: Path = provenance.ROOT / "results"
-    # Primary claims by the paper's short name; None: those declared in the papers' folders
-    primaries: Mapping[str, Any] | None = None
+    # Preregistered claims by the paper's short name; None: those declared in the papers' folders
+    claims: Mapping[str, Any] | None = None
 
 
 @dataclass(frozen=True)

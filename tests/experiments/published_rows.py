@@ -41,7 +41,7 @@ def lines(artefact: str, name: str = "rows.csv") -> list[dict[str, str]]:
 
 @cache
 def fresh(artefact: str, dataset: str) -> list[dict[str, str]]:
-    """Kept repetitions of a set, as text: what primary claims are judged by."""
+    """Kept repetitions of a set, as text: what preregistered claims are judged by."""
     return _lines(RESULTS / "primary" / artefact / f"{dataset}.csv.xz")
 
 
@@ -52,8 +52,8 @@ def record(artefact: str) -> dict:
 
 
 @cache
-def primaries(paper: str) -> dict[str, dict[str, str]]:
-    """Published primary claims of a paper by their id."""
+def claims(paper: str) -> dict[str, dict[str, str]]:
+    """Published preregistered claims of a paper by their id."""
     with (RESULTS / "primary_claims.csv").open(encoding="utf-8", newline="") as file:
         return {row["claim"]: row for row in csv.DictReader(file) if row["paper"] == paper}
 

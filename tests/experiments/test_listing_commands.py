@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from experiments.running.provenance import ROOT
-from tests.experiments.primaries.test_command import CLAIMS
+from tests.experiments.claims.test_command import CLAIMS
 from tests.experiments.toy_artefact import suite
 
 
@@ -22,7 +22,7 @@ def test_json_says_what_the_text_says(tmp_path, run):
     assert run(toy, "data", "fetch", "NEARBY")[0] == 0
     assert run(toy, "reproduce", "TOY", "--jobs", "1", "--quiet", "--publish")[0] == 0
     assert "reproduce toy --scale" in (tmp_path / "toy-figure2" / "meta.json").read_text()
-    toy = dataclasses.replace(toy, primaries={"toy": CLAIMS})
+    toy = dataclasses.replace(toy, claims={"toy": CLAIMS})
     text = run(toy, "claims")[1]
     records = json.loads(run(toy, "claims", "--json", "toy")[1])
     assert [record["claim"] for record in records] == [one.id for one in CLAIMS]

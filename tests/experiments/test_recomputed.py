@@ -13,9 +13,9 @@ from pathlib import Path
 
 import pytest
 
-from experiments.primaries.declared import discover
+from experiments.claims.declared import discover
 from tests.experiments import published_rows
-from tests.experiments.published_rows import ROOT, fresh, primaries
+from tests.experiments.published_rows import ROOT, claims, fresh
 from tests.recomputed import cegb, cronus, greedy_miser, mddag, sampling
 
 EFFECTS = {
@@ -73,7 +73,7 @@ def means_of(claim, parts, judged, variant="", weighted=True):
 @pytest.mark.slow
 @pytest.mark.parametrize("claim", EFFECTS)
 def test_effect_on_each_set_and_on_all(claim):
-    published = primaries(claim.partition("-")[0])[claim]
+    published = claims(claim.partition("-")[0])[claim]
     is_due = "its rule was changed" in published["needs"]  # and no fresh repetition was made yet
     begin = 0 if is_due else DECLARED[claim].seen
     judged = slice(begin, begin + int(published["n"]))

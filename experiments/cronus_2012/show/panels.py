@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from experiments.artefact import Cell, Tolerance
+from experiments.claims.declared import FIRST_SEED
 from experiments.cronus_2012.cells.rows import CHOSEN
-from experiments.primaries.declared import FIRST_SEED
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Effects of each repetition by its own runs: what the primary claims judge.
+"""Effects of each repetition by its own runs: what the preregistered claims judge.
 
 A budget counts in a repetition from where both sides have a run within it; if that is beyond the
 range asked for, the first such budget counts alone. Beyond its last run a method keeps that run:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from experiments.primaries.command import declared_by
+from experiments.claims.command import declared_by
 from experiments.publishing.report.page import write
 from experiments.running.suite import Suite, shown
 

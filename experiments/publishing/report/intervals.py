@@ -1,4 +1,4 @@
-"""Draws both intervals of a primary claim in its unit, ±δ shaded, a dot for each set."""
+"""Draws both intervals of a preregistered claim in its unit, ±δ shaded, a dot for each set."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from markupsafe import Markup
 
 from datasets.sources.storage import write_atomically
 from experiments.artefact import Artefact
-from experiments.primaries.confirming import Declared
+from experiments.claims.confirming import Declared
 from experiments.publishing import scoreboard
 from experiments.publishing.report import content, glossary, intervals, notes
 from experiments.publishing.report.papers import Paper, gather
@@ -32,7 +32,7 @@ _PAPERS_FOLDER = ROOT / "experiments"
 _DOCS = ROOT / "docs"
 
 NOTHING: Declared = MappingProxyType({})
-"""No primary claims."""
+"""No preregistered claims."""
 
 SCRIPTS = MappingProxyType(
     {
@@ -62,7 +62,7 @@ def write(
     artefacts : sequence of Artefact
         All artefacts; those that are not published are named as such.
     declared : Mapping
-        For each paper's short name its primary claims.
+        For each paper's short name its preregistered claims.
     papers_folder : Path
         Holds ``<paper>/README.md``.
 

@@ -1,4 +1,4 @@
-"""Gathers what the pages say of each paper: its answer, its artefacts, its README."""
+"""Gathers what the pages say of each paper: its findings, its artefacts, its README."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from markupsafe import Markup
 from experiments.artefact import Artefact
 from experiments.publishing.findings import findings
 from experiments.publishing.report import content, notes
-from experiments.publishing.report.answers import answer
 from experiments.publishing.report.content import Published
 from experiments.publishing.scoreboard import Board, without_summary
 from experiments.registry import NAMES, PAPERS, short_name
@@ -57,8 +56,7 @@ class Paper:
     short: str
     name: str  # name, title: The name that people use; title with authors and year
     title: str
-    board: Board  # Its primary claims, perhaps none
-    answer: str  # What became of them in one sentence
+    board: Board  # Its preregistered claims, perhaps none
     entries: list[Entry]  # Its artefacts
     face: Entry | None  # The one whose picture stands for it
     in_words: Markup | None  # in_words, notes: Its README up to the scoreboard, and from there on
@@ -110,7 +108,6 @@ def _paper(name: str, board: Board, entries: list[Entry], folder: Path, pages: d
         name=called,
         title=title,
         board=board,
-        answer=answer(board),
         entries=entries,
         face=first or next(iter(pictured), None),
         in_words=in_words,

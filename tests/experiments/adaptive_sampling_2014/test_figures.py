@@ -14,7 +14,7 @@ from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating
 from experiments.adaptive_sampling_2014 import figure1, figure2, figure3
 from experiments.adaptive_sampling_2014.cells import edge_difference, gaussian_edges, trials
-from experiments.adaptive_sampling_2014.primaries import growth, saving
+from experiments.adaptive_sampling_2014.claims import growth, saving
 from experiments.adaptive_sampling_2014.show import simulations
 from experiments.artefact import Cell
 from experiments.cells import sample_images

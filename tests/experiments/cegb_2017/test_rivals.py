@@ -10,7 +10,7 @@ from algorithms.budget_prune import BudgetPruneClassifier
 from algorithms.metrics import accuracy
 from experiments.cegb_2017 import figure2
 from experiments.cegb_2017.cells.rivals import follow
-from experiments.cegb_2017.primaries import PRIMARIES
+from experiments.cegb_2017.claims import CLAIMS
 from experiments.cegb_2017.show.design import without_rivals
 from experiments.cell import Cell
 
@@ -65,6 +65,6 @@ def test_the_rivals_stand_in_the_papers_panels_with_its_trees_and_no_claim_waits
     assert trees == {"b": 140, "b'": 140, "c": 40, "d": 40}
     assert len(rivals) == 4 * 5 * 2 * 4  # panels, repetitions, methods, impurities
     assert all(without_rivals(cell) for cell in figure2.make_cells("laptop", range(3)))
-    parts = [part for claim in PRIMARIES for part in claim.parts]
+    parts = [part for claim in CLAIMS for part in claim.parts]
     wanted = {part.wants for part in parts if part.artefact == "cegb-figure2"}
     assert wanted == {without_rivals}

@@ -9,6 +9,7 @@ import pytest
 import datasets
 from algorithms.exits.exit_rules import RANKING_RULES
 from experiments.artefact import SCALES
+from experiments.claims.declared import FIRST_SEED
 from experiments.cronus_2012 import figure1, figure2, figure3, figure4
 from experiments.cronus_2012.cells.measure import run_cell
 from experiments.cronus_2012.cells.rows import model_row, stage_row
@@ -16,7 +17,6 @@ from experiments.cronus_2012.registered import ARTEFACTS
 from experiments.cronus_2012.show import comparison
 from experiments.cronus_2012.show.panels import PANELS, REJECTIONS, make_cell
 from experiments.looks import LOOKS
-from experiments.primaries.declared import FIRST_SEED
 from experiments.style import house_style, picture_bytes
 from tests.experiments.pictures import unreadable
 

@@ -8,7 +8,7 @@ from algorithms.metrics import ndcg_letor_at_k
 from experiments.cell import Cell
 from experiments.greedy_miser_2012 import extra_choices, extra_training_time
 from experiments.greedy_miser_2012.cells import measure, stopwatch, variants
-from experiments.greedy_miser_2012.primaries import margin
+from experiments.greedy_miser_2012.claims import margin
 from tests.experiments.greedy_miser_2012.test_figure1 import RANKING, cell_of, tiny
 
 

@@ -12,7 +12,7 @@ from experiments.cells.sample_images import run_cell
 from experiments.curves import budgets_between
 from experiments.greedy_miser_2012 import figure3, figure4
 from experiments.greedy_miser_2012.cells import measure, pictures, scenes, shared_pass
-from experiments.greedy_miser_2012.primaries import PRIMARIES
+from experiments.greedy_miser_2012.claims import CLAIMS
 from experiments.greedy_miser_2012.show import pictures as by_picture
 from experiments.style import house_style
 from tests.experiments.pictures import unreadable
@@ -124,7 +124,7 @@ def made_up():
 @pytest.mark.slow
 def test_primary_claims_need_no_other_cells_than_they_want(dataset):
     """Effects of the rows of wanted cells are those of all rows."""
-    parts = [p for one in PRIMARIES for p in one.parts if p.artefact == "miser-figure3"]
+    parts = [p for one in CLAIMS for p in one.parts if p.artefact == "miser-figure3"]
     assert len(parts) == 2
     cells = figure3.make_cells("smoke", range(1))
     rows = [

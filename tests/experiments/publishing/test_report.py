@@ -20,7 +20,7 @@ from experiments.registry import PAPERS
 from experiments.running import provenance
 from experiments.running.run import Result
 from tests.experiments import toy_artefact
-from tests.experiments.primaries.test_command import CLAIMS
+from tests.experiments.claims.test_command import CLAIMS
 from tests.experiments.publishing.test_report_pages import checked, text_of
 from tests.experiments.toy_artefact import make_toy, suite
 
@@ -88,7 +88,7 @@ def test_what_it_says_of_an_artefact(tmp_path, papers):
     assert "about 0.2 minutes on 2 cores as declared; 4 minutes measured: 16 cells on 2" in text
     assert "made_up simulation cache" in text
     assert "nearby real data cache" in text
-    assert "No primary claim is declared yet." in text
+    assert "No preregistered claim is declared yet." in text
     assert "40 / 20 / 30" in text
     assert "in coin: invented" in text
     for name in ("rows.csv", "meta.json", "timings.csv"):
@@ -101,7 +101,7 @@ def test_primary_claims_come_first(tmp_path, papers):
     toy = make_toy()
     publish(tmp_path, toy)
     pages = report.build(tmp_path, [toy], declared={"toy": CLAIMS}, papers_folder=papers)
-    said = "Not known yet: all of its 2 primary claims are undecided (2 not run yet)."
+    said = "Not known yet: all of its 2 preregistered claims are undecided (2 not run yet)."
     assert said in text_of(pages["index.html"])
     assert "? 2 undecided" in text_of(pages["index.html"])
     text = text_of(pages[TOY])

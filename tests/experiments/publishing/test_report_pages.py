@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import html
 import re
 from html.parser import HTMLParser
 
 import pytest
 
 from experiments import registry
-from experiments.primaries import verdicts
-from experiments.primaries.declared import discover as declared_claims
+from experiments.claims import verdicts
+from experiments.claims.declared import discover as declared_claims
 from experiments.publishing import report
-from experiments.publishing.claim_lines import NOTHING, Line
-from experiments.publishing.report import answers, papers
-from experiments.publishing.scoreboard import Board
+from experiments.publishing.report import papers
 from experiments.registry import PAPERS, discover, short_name
 from experiments.running import provenance
 
@@ -215,59 +212,3 @@ def test_a_page_reads_as_written_by_a_person(name):
     assert not re.search(r"(?<![\d.,])1 (seeds|claims|cells|workers|minutes|commits)\b", page)
     assert not re.search(r"\d\.0\d* minutes measured|\de[+-]\d+ minutes", page)
     assert not re.search(r"(?<![\d.,])\d{4,} (features|rows|cells|of|training|test)\b", page)
-
-
-# --- the answer -------------------------------------------------------------------------------
-
-
-def board(**counts):
-    names = {re.sub("[^a-z]+", "_", one).strip("_"): one for one in verdicts.VERDICTS}
-    line = Line("x-y", "S.", "p", "", "", (), (), NOTHING, NOTHING, 0.1, "u", "r", 10, "", 0.0)
-    found = [line._replace(verdict=names[name]) for name, n in counts.items() for _ in range(n)]
-    return Board("x", "X", tuple(found))
-
-
-def test_an_answer_says_what_was_not_run():
-    two = board(undecided=2)
-    assert answers.answer(two) == "Not known yet: all of its 2 primary claims are undecided."
-    two = two._replace(lines=(two.lines[0]._replace(n=0), two.lines[1]))
-    assert answers.answer(two).endswith(
-        "all of its 2 primary claims are undecided (1 not run yet)."
-    )
-    three = board(reproduced=1)._replace(lines=(*two.lines, *board(reproduced=1).lines))
-    assert answers.answer(three).endswith("1 is reproduced and 2 are undecided (1 not run yet).")
-
-
-@pytest.mark.parametrize(
-    ("counts", "said"),
-    [
-        ({}, "Not known yet: no primary claim is declared."),
-        ({"reproduced": 1}, "Holds: its one primary claim is reproduced."),
-        ({"opposite": 2}, "Does not hold: all of its 2 primary claims come out opposite."),
-        (
-            {"reproduced": 3, "undecided": 1},
-            "Holds so far: of its 4 primary claims 3 are reproduced and 1 is undecided.",
-        ),
-        (
-            {"reproduced": 1, "undecided": 2},
-            "Mostly not known yet: of its 3 primary claims 1 is reproduced and 2 are undecided.",
-        ),
-        (
-            {"reproduced": 1, "not_better": 2, "right_way_too_small": 1},
-            "Holds in part: of its 4 primary claims 1 is reproduced, 1 goes the right way but is "
-            "too small and 2 are not better.",
-        ),
-        (
-            {"undecided": 2, "denied_by_the_paper_s_own_table": 1},
-            "Not known yet: of its 3 primary claims 2 are undecided and 1 is denied by the "
-            "paper’s own table.",
-        ),
-        (
-            {"no_effect_equivalent": 1, "undecidable_on_these_data": 1},
-            "Does not hold so far: of its 2 primary claims 1 shows no effect and 1 is undecidable "
-            "on these data.",
-        ),
-    ],
-)
-def test_the_answer_in_one_sentence(counts, said):
-    assert html.unescape(answers.answer(board(**counts))) == said

@@ -12,18 +12,18 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from experiments.primaries import storing
-from experiments.primaries.confirming import minutes, minutes_left, rough
-from experiments.primaries.declared import discover as declared_claims
-from experiments.primaries.judging import RULE_CHANGED
-from experiments.primaries.verdicts import SIGNS, VERDICTS
+from experiments.claims import storing
+from experiments.claims.confirming import minutes, minutes_left, rough
+from experiments.claims.declared import discover as declared_claims
+from experiments.claims.judging import RULE_CHANGED
+from experiments.claims.verdicts import SIGNS, VERDICTS
 from experiments.publishing import output, scoreboard
 from experiments.publishing.claim_lines import Read
 from experiments.publishing.findings import findings
 from experiments.publishing.report import intervals
 from experiments.registry import PAPERS, discover
 from experiments.running.provenance import ROOT
-from tests.experiments.primaries.test_command import CLAIMS
+from tests.experiments.claims.test_command import CLAIMS
 from tests.experiments.toy_artefact import make_toy
 
 MEND = "bring it up to date with: python -m experiments redraw"
@@ -330,7 +330,7 @@ def test_the_published_table_is_that_of_the_rows(tmp_path):
     """``primary_claims.csv`` is what the rows in ``results/primary`` say now."""
     results = ROOT / "results"
     if not (results / storing.TABLE).exists():
-        pytest.skip("no primary claim is judged yet")
+        pytest.skip("no preregistered claim is judged yet")
     for name in (storing.FOLDER, storing.PUBLISHED):
         (tmp_path / name).symlink_to(results / name)
     storing.write_table(tmp_path, declared_claims())

@@ -12,18 +12,18 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from experiments.primaries.command import _wanted
-from experiments.primaries.declared import (
+from experiments.claims.command import _wanted
+from experiments.claims.declared import (
     FIRST_SEED,
+    Claim,
     Part,
-    Primary,
     Reading,
     check_declared,
     discover,
     every,
     n_judged,
 )
-from experiments.primaries.judging import as_row, judge, outlook, readings_table, table
+from experiments.claims.judging import as_row, judge, outlook, readings_table, table
 from experiments.publishing.output import DamagedResults
 
 
@@ -31,7 +31,7 @@ def effects_of(name):
     return lambda rows: rows.loc[rows["dataset"] == name, "effect"].to_numpy()
 
 
-CLAIM = Primary(
+CLAIM = Claim(
     "toy-better", "Better.", "section 1", "points", 0.5, "half a point",
     (Part("toy", "one", effects_of("one")), Part("toy", "two", effects_of("two"))),
 )  # fmt: skip

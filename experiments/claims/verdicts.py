@@ -1,10 +1,10 @@
-"""The verdict on a primary claim: one interval of one pooled effect, held against 0 and ±δ."""
+"""The verdict on a claim: one interval of one pooled effect, held against 0 and ±δ."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from experiments.primaries.pooling import Pooled
+from experiments.claims.pooling import Pooled
 
 REPRODUCED = "reproduced"
 TOO_SMALL = "right way, too small"
@@ -21,7 +21,7 @@ VERDICTS = (
     *(REPRODUCED, TOO_SMALL, NO_EFFECT, NOT_BETTER, OPPOSITE, MIXED),
     *(UNDECIDED, UNDECIDABLE, NOT_TESTABLE, DENIED, WITHDRAWN),
 )
-"""All verdicts on primary claims, in the order they are counted."""
+"""All verdicts on preregistered claims, in the order they are counted."""
 
 DECIDED = VERDICTS[: VERDICTS.index(UNDECIDED)]
 """Those that an interval decides."""

@@ -1,4 +1,4 @@
-"""The commands ``claims`` and ``decide``: what became of primary claims, and judging them."""
+"""The commands ``claims`` and ``decide``: what became of preregistered claims, and judging them."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from pathlib import Path
 import click
 
 from experiments.artefact import Artefact
-from experiments.command_options import echo_json, json_option, run_options
-from experiments.primaries import storing
-from experiments.primaries.confirming import (
+from experiments.claims import storing
+from experiments.claims.confirming import (
     Declared,
     Minutes,
     confirming,
@@ -23,9 +22,10 @@ from experiments.primaries.confirming import (
     rough,
     settings_of,
 )
-from experiments.primaries.declared import Part, Primary, Wants, base_of, discover, n_judged
-from experiments.primaries.judging import Judged, as_row, judge
-from experiments.primaries.verdicts import UNDECIDED
+from experiments.claims.declared import Claim, Part, Wants, base_of, discover, n_judged
+from experiments.claims.judging import Judged, as_row, judge
+from experiments.claims.verdicts import UNDECIDED
+from experiments.command_options import echo_json, json_option, run_options
 from experiments.publishing import scoreboard
 from experiments.publishing.claim_lines import line_of
 from experiments.running import provenance
@@ -48,7 +48,7 @@ def decide(
     ----------
     suite : Suite
     declared : Mapping
-        For each paper its primary claims.
+        For each paper its preregistered claims.
     names : sequence of str
         Claims, with or without their papers, or papers; none: all.
     options : RunOptions
@@ -100,8 +100,8 @@ def decide(
 
 
 def declared_by(suite: Suite) -> Declared:
-    """Return the primary claims of a suite, those of the papers' folders unless it has its own."""
-    return discover() if suite.primaries is None else suite.primaries
+    """Return the claims of a suite, those of the papers' folders unless it has its own."""
+    return discover() if suite.claims is None else suite.claims
 
 
 def _say(
@@ -114,7 +114,7 @@ def _say(
     """Say of each claim what boards say of it."""
     left = partial(minutes_left, artefacts=artefacts, measured=measured, kept=kept)
     for judged in found:
-        echo(line_of(judged.primary, as_row(judged, ""), left).said())
+        echo(line_of(judged.claim, as_row(judged, ""), left).said())
 
 
 def _named(declared: Declared, name: str) -> str:
@@ -125,13 +125,13 @@ def _named(declared: Declared, name: str) -> str:
     found = [id_ for paper, id_ in ids if id_ == paper + name]
     if not found:
         known = ", ".join(sorted({*declared, *(id_ for _, id_ in ids)}))
-        raise click.UsageError(f"There is no primary claim {name!r}. There are: {known}.")
+        raise click.UsageError(f"There is no preregistered claim {name!r}. There are: {known}.")
     if len(found) > 1:
         raise click.UsageError(f"Several papers have a claim {name!r}: say {' or '.join(found)}.")
     return found[0]
 
 
-def _chosen(declared: Declared, names: Sequence[str]) -> list[tuple[Primary, int]]:
+def _chosen(declared: Declared, names: Sequence[str]) -> list[tuple[Claim, int]]:
     every = [(paper, one, n_judged(claims)) for paper, claims in declared.items() for one in claims]
     return [(one, n) for paper, one, n in every if not names or {paper, one.id} & set(names)]
 
@@ -150,9 +150,9 @@ def _wanted(
     for judged in found:
         if judged.next is None or not (judged.is_due or judged.verdict == UNDECIDED):
             continue
-        if judged.hopeless and judged.primary.id not in names:
+        if judged.hopeless and judged.claim.id not in names:
             continue
-        for part in judged.primary.parts:
+        for part in judged.claim.parts:
             _want(wanted, kept, part, judged.next.n)
     return wanted
 
@@ -162,7 +162,7 @@ def _lacking(
 ) -> dict[str, dict[tuple[str, str, Wants], int]]:
     """Return in the shape of :func:`_wanted` what readings of the claims lack."""
     wanted: dict[str, dict[tuple[str, str, Wants], int]] = {}
-    for reading in (reading for judged in found for reading in judged.primary.readings):
+    for reading in (reading for judged in found for reading in judged.claim.readings):
         for part in reading.parts:
             _want(wanted, kept, part, reading.n_of(part))
     return wanted
@@ -223,13 +223,13 @@ def decide_command(
     store: Path | None,
     quiet: bool,
 ) -> None:
-    """Run what undecided primary claims still need, and judge them.
+    """Run what undecided preregistered claims still need, and judge them.
 
-    CLAIM is a primary claim (cegb-classification, or classification, since one paper alone has such
-    a claim) or a paper (cegb); without any, all of them. The repetitions are fresh ones, on real
-    data alone, and are kept in results/primary. Where some are kept already, the first of them is
-    made again, and the others only if it comes out otherwise. A claim that more of them would
-    decide with a chance below 5 % is left out, unless it is named itself.
+    CLAIM is a preregistered claim (cegb-classification, or classification, since one paper alone
+    has such a claim) or a paper (cegb); without any, all of them. The repetitions are fresh ones,
+    on real data alone, and are kept in results/primary. Where some are kept already, the first of
+    them is made again, and the others only if it comes out otherwise. A claim that more of them
+    would decide with a chance below 5 % is left out, unless it is named itself.
     """
     if quiet:
         logging.getLogger("experiments").setLevel(logging.WARNING)

@@ -1,4 +1,4 @@
-"""What a primary claim declares before any of its rows is computed."""
+"""What a preregistered claim declares before any of its rows is computed."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ import pandas as pd
 
 from datasets.registered import spec
 from experiments.cell import Cell
-from experiments.primaries.pooling import LEAST_DIVISIONS
-from experiments.primaries.stages import looks
-from experiments.primaries.verdicts import RULES, is_denied
+from experiments.claims.pooling import LEAST_DIVISIONS
+from experiments.claims.stages import looks
+from experiments.claims.verdicts import RULES, is_denied
 from experiments.registry import PAPERS, short_name
 
 FIRST_SEED = 2000
@@ -34,7 +34,7 @@ MOST_CHOICES = 3
 """Choices of a claim at most that are read otherwise; readings of one choice give one reason."""
 
 MOST_CLAIMS = 12
-"""Primary claims of a paper at most."""
+"""Preregistered claims of a paper at most."""
 
 
 Wants = Callable[[Cell], bool]
@@ -108,7 +108,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class Primary:
+class Claim:
     """One sentence that a paper itself puts forward."""
 
     id: str  # The paper's short name and the claim's: ``cegb-classification``
@@ -118,7 +118,7 @@ class Primary:
     delta: float  # Smallest effect of interest, or the margin; > 0
     reason: str  # Why this δ, in units that a reader knows
     parts: tuple[Part, ...]  # The named sets, which count alike
-    # What is asked of the effect, see :mod:`experiments.primaries.verdicts`
+    # What is asked of the effect, see :mod:`experiments.claims.verdicts`
     kind: str = "direction"
     looks: tuple[int, ...] = LOOKS  # Repetitions at which it is judged; the last is its limit
     # Why no number of repetitions decides it on these data; empty where one does
@@ -138,18 +138,18 @@ class Primary:
     fresh: int = 10
 
 
-def n_judged(primaries: Sequence[Primary]) -> int:
+def n_judged(claims: Sequence[Claim]) -> int:
     """Return the claims that share a paper's error rate: what its own table denies has no part."""
-    return sum(not is_denied(one.paper_effect) for one in primaries)
+    return sum(not is_denied(one.paper_effect) for one in claims)
 
 
-def check_declared(primaries: tuple[Primary, ...]) -> None:
+def check_declared(claims: tuple[Claim, ...]) -> None:
     """Refuse a paper's declaration that could not be judged."""
-    names = [one.id for one in primaries]
-    there = [one for one in primaries if not (one.withdrawn or is_denied(one.paper_effect))]
+    names = [one.id for one in claims]
+    there = [one for one in claims if not (one.withdrawn or is_denied(one.paper_effect))]
     if len(there) > MOST_CLAIMS or len(set(names)) < len(names):
-        raise ValueError(f"At most {MOST_CLAIMS} primary claims of different names: {names}.")
-    for one in primaries:
+        raise ValueError(f"At most {MOST_CLAIMS} preregistered claims of different names: {names}.")
+    for one in claims:
         sets = [(part.artefact, part.dataset) for part in one.parts]
         if not sets or not one.delta > 0 or one.kind not in RULES or not one.reason:
             raise ValueError(f"{one.id} needs sets, δ > 0 with its reason, and a known kind.")
@@ -161,25 +161,25 @@ def check_declared(primaries: tuple[Primary, ...]) -> None:
         asked = {spec(part.dataset).task for part in one.parts if one.said_of}
         if not (one.withdrawn or asked <= {*one.said_of}):
             raise ValueError(f"{one.id} is said of {one.said_of}, and asked of {sorted(asked)}.")
-        looks(one.looks, n_judged(primaries) or 1)
-    parts = [part for one in primaries for part in every_part(one)]
+        looks(one.looks, n_judged(claims) or 1)
+    parts = [part for one in claims for part in every_part(one)]
     asked = {(part.artefact, part.scale, part.wants) for part in parts}
     counted = Counter(artefact for artefact, *_ in asked)
     if several := sorted(name for name, n in counted.items() if n > 1):
         raise ValueError(f"Several scales or kinds of cells are asked of {several}.")
 
 
-def every_part(one: Primary) -> list[Part]:
+def every_part(one: Claim) -> list[Part]:
     """Return what a claim and its readings are measured by."""
     return [*one.parts, *(part for reading in one.readings for part in reading.parts)]
 
 
-def discover() -> dict[str, tuple[Primary, ...]]:
-    """Return the primary claims that papers declare in ``primaries.py``, in the order of papers."""
+def discover() -> dict[str, tuple[Claim, ...]]:
+    """Return the claims that papers declare in ``claims.py``, in the order of papers."""
     found = {}
     for paper in PAPERS:
-        if importlib.util.find_spec(f"experiments.{paper}.primaries") is not None:
-            claims = importlib.import_module(f"experiments.{paper}.primaries").PRIMARIES
+        if importlib.util.find_spec(f"experiments.{paper}.claims") is not None:
+            claims = importlib.import_module(f"experiments.{paper}.claims").CLAIMS
             check_declared(claims)
             found[short_name(paper)] = claims
     return found

@@ -1,4 +1,4 @@
-"""Primary claims on the CEGB paper, declared on 2026-11-25, before a row of theirs was computed.
+"""Preregistered claims on the CEGB paper, declared on 2026-11-25, before any of their rows.
 
 δ and sets follow a study of the rows that were published then (seeds 0 to 24), so these rows are a
 pilot; what is judged are repetitions from seed 2000 on. δ of scores: 0.02 of AP@5 is one more
@@ -26,8 +26,8 @@ from experiments.cegb_2017.show.penalties import (
 )
 from experiments.cegb_2017.show.training_time import margin
 from experiments.cell import Cell
+from experiments.claims.declared import Claim, Part, Reading, every, otherwise
 from experiments.curves import HALF_THE_COST, advantage, saving_by_validation
-from experiments.primaries.declared import Part, Primary, Reading, every, otherwise
 
 
 def saved(rows: pd.DataFrame, panel: str) -> np.ndarray:
@@ -156,8 +156,8 @@ _DOCUMENTS = ("ranking",)
 _MUCH_LOWER = 'section 5, Fig. 2a: "learns a predictor with better accuracy at a much lower cost"'
 _BEST_FIRST = {"better": "cegb", "worse": "cegb_breadth_first"}
 
-PRIMARIES = (
-    Primary(
+CLAIMS = (
+    Claim(
         "cegb-classification",
         "At equal cost deep CEGB classifies better than Greedy Miser.",
         'section 6: "significantly outperformed … GreedyMiser"; Fig. 2c, d',
@@ -167,7 +167,7 @@ PRIMARIES = (
         _lead(_CLASSES, "cegb"),
         readings=_of_deep(_lead(_CLASSES, "cegb")),
     ),
-    Primary(
+    Claim(
         "cegb-classification-shallow",
         "At equal cost shallow CEGB classifies better than Greedy Miser.",
         'section 5, of Fig. 2a: "even the shallow trees are already always strictly better"',
@@ -179,7 +179,7 @@ PRIMARIES = (
         withdrawn="the paper says it of documents (Figure 2a), not of classes; of documents "
         "cegb-ranking-shallow asks it",
     ),
-    Primary(
+    Claim(
         "cegb-ranking",
         f"At equal cost deep CEGB ranks better than Greedy Miser{_THESE}.",
         'section 5, Fig. 2a: "gives significantly better results than GreedyMiser"',
@@ -194,7 +194,7 @@ PRIMARIES = (
         fresh=20,
         said_of=_DOCUMENTS,
     ),
-    Primary(
+    Claim(
         "cegb-ranking-shallow",
         f"At equal cost shallow CEGB ranks better than Greedy Miser{_THESE}.",
         'section 5, Fig. 2a: "even the shallow trees are already always strictly better"',
@@ -209,7 +209,7 @@ PRIMARIES = (
         seen=40,
         fresh=20,
     ),
-    Primary(
+    Claim(
         "cegb-similar",
         f"With λ = {LARGE[-1]:g} the final score is less than 0.02 below that of λ = 0{_THESE}.",
         'section 5.1, Fig. 3a: "a large λ reach similar accuracy as those with smaller λ"',
@@ -225,7 +225,7 @@ PRIMARIES = (
         seen=20,
         fresh=20,
     ),
-    Primary(
+    Claim(
         "cegb-cheaper",
         f"With λ = {LARGE[-1]:g} the final cost is at most half that of λ = 0.",
         'section 5.1, Fig. 3a: "at a much cheaper cost"',
@@ -235,7 +235,7 @@ PRIMARIES = (
         _parts(_FIGURE_3, _RANKING, cost_saved, tradeoff=LARGE[-1]),
         said_of=_DOCUMENTS,
     ),
-    Primary(
+    Claim(
         "cegb-lower",
         f"With λ = {CONVERGES_LOWER:g} the final score is below that of λ = 0{_THESE}.",
         'section 5.1, Fig. 3a: "Only λ = 0.001 converges to a lower accuracy"',
@@ -246,7 +246,7 @@ PRIMARIES = (
         readings=_of_figure_3(score_lost, tradeoff=CONVERGES_LOWER),
         said_of=_DOCUMENTS,
     ),
-    Primary(
+    Claim(
         "cegb-best-first",
         f"At equal cost best-first growth ranks better than breadth-first{_THESE}.",
         'section 5.1, Fig. 3b: "always reaches a higher accuracy for a given prediction cost"',
@@ -257,7 +257,7 @@ PRIMARIES = (
         readings=_of_figure_3(advantage, **_BEST_FIRST),
         said_of=_DOCUMENTS,
     ),
-    Primary(
+    Claim(
         "cegb-dear",
         f"With λ = {LARGE[-1]:g} fewer rows buy a feature of the highest price than with λ = 0.",
         'section 5.1: "limiting usage of expensive features to a small subset of inputs"',
@@ -267,7 +267,7 @@ PRIMARIES = (
         _parts(_FIGURE_3, _RANKING, fewer_buy_dear, tradeoff=LARGE[-1]),
         said_of=_DOCUMENTS,
     ),
-    Primary(
+    Claim(
         "cegb-deep-cheap",
         f"With λ = {LARGE[-1]:g} best-first trees reach further below their mean path than "
         "breadth-first ones.",
@@ -277,7 +277,7 @@ PRIMARIES = (
         "a tenth deeper",
         _parts(_FIGURE_3, _RANKING, deeper_than_paths, tradeoff=LARGE[-1]),
     ),
-    Primary(
+    Claim(
         "cegb-training-time",
         "CEGB trains at most 1.5 times as long as plain gradient boosting.",
         'abstract: "its learning time is comparable to that of the original gradient boosting"',
@@ -289,7 +289,7 @@ PRIMARIES = (
             for name in ("covertype", "miniboone", "mslr")
         ),
     ),
-    Primary(
+    Claim(
         "cegb-saving",
         "The cheapest deep CEGB that validates no worse than Greedy Miser's best costs at most "
         "half as much.",
@@ -302,7 +302,7 @@ PRIMARIES = (
         withdrawn="the paper says it of documents (Figure 2a), not of classes; of documents "
         "cegb-saving-ranking asks it",
     ),
-    Primary(
+    Claim(
         "cegb-saving-ranking",
         "Of documents the cheapest deep CEGB that validates no worse than Greedy Miser's best "
         "costs at most half as much; where none does, nothing is saved.",

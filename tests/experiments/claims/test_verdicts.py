@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from experiments.primaries import verdicts
-from experiments.primaries.pooling import Pooled
+from experiments.claims import verdicts
+from experiments.claims.pooling import Pooled
 
 
 def interval(low, high, effect=None) -> Pooled:

@@ -13,12 +13,12 @@ import pytest
 
 from experiments import registry
 from experiments.cell import digest
-from experiments.primaries import storing
-from experiments.primaries.confirming import confirming, every_artefact
-from experiments.primaries.declared import (
+from experiments.claims import storing
+from experiments.claims.confirming import confirming, every_artefact
+from experiments.claims.declared import (
     FIRST_SEED,
+    Claim,
     Part,
-    Primary,
     Reading,
     check_declared,
     discover,
@@ -29,11 +29,11 @@ from experiments.setting import WrongSetting
 from tests.experiments.toy_artefact import difference, make_toy, suite
 
 CLAIMS = (
-    Primary(
+    Claim(
         "toy-better", "Better is better.", "section 1", "score", 0.1, "a tenth",
         (Part("toy-figure2", "nearby", difference),), looks=(3, 5),
     ),
-    Primary(
+    Claim(
         "toy-much-better", "Better is twenty better.", "section 1", "score", 0.01, "a hundredth",
         (Part("toy-figure2", "nearby", lambda rows: difference(rows) - 20.31),), looks=(3, 5),
     ),
@@ -43,7 +43,7 @@ CLAIMS = (
 @pytest.fixture
 def toy(tmp_path):
     made = suite(tmp_path, make_toy(n_steps=1))
-    return dataclasses.replace(made, primaries={"toy": CLAIMS})
+    return dataclasses.replace(made, claims={"toy": CLAIMS})
 
 
 def test_fresh_repetitions_are_run_kept_and_judged(toy, tmp_path, run):
@@ -76,11 +76,11 @@ def test_a_set_with_enough_repetitions_is_not_run_again(toy, tmp_path, run):
     parts = tuple(Part("toy-figure2", name, difference) for name in ("nearby", "licensed"))
     claims = (dataclasses.replace(CLAIMS[0], parts=parts),)
     run(toy, "decide", "toy-better", "--jobs", "1", "--quiet")
-    both = dataclasses.replace(toy, primaries={"toy": claims})
+    both = dataclasses.replace(toy, claims={"toy": claims})
     _, out, _ = run(both, "decide", "--dry-run")
     assert ("repetitions of nearby" in out, "3 repetitions of licensed" in out) == (False, True)
     later = (dataclasses.replace(claims[0], looks=(5,)),)
-    _, out, _ = run(dataclasses.replace(toy, primaries={"toy": later}), "decide", "--dry-run")
+    _, out, _ = run(dataclasses.replace(toy, claims={"toy": later}), "decide", "--dry-run")
     assert "2 repetitions of nearby beside 3 that are kept" in out
     assert "5 repetitions of licensed" in out
 
@@ -97,7 +97,7 @@ def five(toy, tmp_path, run):
     later = (dataclasses.replace(CLAIMS[0], looks=(5,)),)
 
     def decided(folder):
-        other = dataclasses.replace(toy, primaries={"toy": later}, results=folder)
+        other = dataclasses.replace(toy, claims={"toy": later}, results=folder)
         store = folder / "own_store"
         command = ("decide", "--jobs", "1", "--quiet", "--store", str(store))
         status, out, err = run(other, *command)
@@ -215,7 +215,7 @@ def test_cells_whose_rows_nobody_wants_are_not_run(toy, tmp_path, run):
     claim = dataclasses.replace(
         CLAIMS[0], parts=(Part("toy-figure2", "nearby", mean, wants=wants),)
     )
-    asked = dataclasses.replace(toy, primaries={"toy": (claim,)})
+    asked = dataclasses.replace(toy, claims={"toy": (claim,)})
     run(asked, "decide", "--jobs", "1", "--quiet")
     some = pd.read_csv(tmp_path / "primary" / "toy-figure2" / "nearby.csv.xz")
     assert set(some["algorithm"]) == {"better"}
@@ -226,7 +226,7 @@ def test_cells_whose_rows_nobody_wants_are_not_run(toy, tmp_path, run):
 def test_a_reading_by_other_parameters_is_run_and_kept_apart(toy, tmp_path, run):
     part = otherwise(CLAIMS[0].parts[0], ["better.fail_at=7"])
     read = dataclasses.replace(CLAIMS[0], readings=(Reading("never fails", "why", (part,), n=3),))
-    toy = dataclasses.replace(toy, primaries={"toy": (read,)})
+    toy = dataclasses.replace(toy, claims={"toy": (read,)})
     run(toy, "decide", "--jobs", "1", "--quiet")
     _, out, _ = run(toy, "claims")
     assert "never fails: not run yet, about" in out
@@ -261,7 +261,7 @@ def test_a_dry_run_runs_nothing(toy, tmp_path, run):
 def test_cells_have_the_declared_scale(toy, tmp_path, run):
     parts = (dataclasses.replace(CLAIMS[0].parts[0], scale="smoke"),)
     claims = (dataclasses.replace(CLAIMS[0], parts=parts),)
-    run(dataclasses.replace(toy, primaries={"toy": claims}), "decide", "--jobs", "1", "--quiet")
+    run(dataclasses.replace(toy, claims={"toy": claims}), "decide", "--jobs", "1", "--quiet")
     meta = json.loads((tmp_path / "primary" / "toy-figure2" / "meta.json").read_text())
     assert meta["scale"] == "smoke"
 
@@ -322,7 +322,7 @@ def test_sets_are_kept_beside_each_other(tmp_path):
 )
 def test_an_unknown_claim_is_a_wrong_command(toy, run, name, said):
     claims = {"toy": CLAIMS, "other": (dataclasses.replace(CLAIMS[0], id="other-better"),)}
-    both = dataclasses.replace(toy, primaries=claims)
+    both = dataclasses.replace(toy, claims=claims)
     status, _, err = run(both, "decide", name)
     assert (status, said in err) == (2, True)
     (once,) = {

@@ -7,8 +7,8 @@ import math
 import numpy as np
 import pytest
 
-from experiments.primaries import stages, verdicts
-from experiments.primaries.pooling import of_repetitions, pooled
+from experiments.claims import stages, verdicts
+from experiments.claims.pooling import of_repetitions, pooled
 
 REPETITIONS = (10, 20, 40)
 DELTA = 0.5

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from experiments.primaries import pooling
-from experiments.primaries.pooling import (
+from experiments.claims import pooling
+from experiments.claims.pooling import (
     SetMean,
     chance,
     enough,
@@ -18,7 +18,7 @@ from experiments.primaries.pooling import (
     of_repetitions,
     pooled,
 )
-from experiments.primaries.verdicts import UNDECIDED, of_direction
+from experiments.claims.verdicts import UNDECIDED, of_direction
 
 DRAWS = 2000
 

@@ -1,4 +1,4 @@
-"""From rows to verdicts on a paper's primary claims."""
+"""From rows to verdicts on a paper's preregistered claims."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ import numpy as np
 import pandas as pd
 
 from experiments.cell import rounded
-from experiments.data_kinds import KIND
-from experiments.primaries.declared import (
+from experiments.claims.declared import (
     FIRST_SEED,
     FOLDS,
+    Claim,
     Part,
-    Primary,
     Reading,
     base_of,
     n_judged,
 )
-from experiments.primaries.pooling import (
+from experiments.claims.pooling import (
     Pooled,
     SetMean,
     chance,
@@ -33,8 +32,8 @@ from experiments.primaries.pooling import (
     of_repetitions,
     pooled,
 )
-from experiments.primaries.stages import ERROR_RATE, Look, looks, next_after
-from experiments.primaries.verdicts import (
+from experiments.claims.stages import ERROR_RATE, Look, looks, next_after
+from experiments.claims.verdicts import (
     DECIDED,
     DENIED,
     NOT_TESTABLE,
@@ -46,6 +45,7 @@ from experiments.primaries.verdicts import (
     is_denied,
     of_claim,
 )
+from experiments.data_kinds import KIND
 from experiments.publishing.output import DamagedResults
 
 COLUMNS = (
@@ -85,7 +85,7 @@ class ReadAs(NamedTuple):
 class Judged(NamedTuple):
     """A claim and what its rows say."""
 
-    primary: Primary
+    claim: Claim
     verdict: str
     # Repetitions of each set that the interval rests on; before the first look those there are
     n: int
@@ -109,14 +109,14 @@ class Judged(NamedTuple):
     @property
     def is_due(self) -> bool:
         """Whether it stays as it was published until fresh repetitions are made."""
-        return bool(self.primary.seen) and self.next is not None
+        return bool(self.claim.seen) and self.next is not None
 
     @property
     def carries_over(self) -> str:
         """Whether the interval for new data has the same verdict; empty where none is known."""
         if self.new is None or self.verdict not in DECIDED or self.is_due:
             return ""
-        return "yes" if _verdict(self.primary, self.new) == self.verdict else "no"
+        return "yes" if _verdict(self.claim, self.new) == self.verdict else "no"
 
     @property
     def is_robust(self) -> bool:
@@ -134,12 +134,12 @@ def hopeless(chance: float) -> bool:
     return chance < LEAST_CHANCE
 
 
-def judge(primary: Primary, runs: Runs, n_claims: int, published: str = "") -> Judged:
+def judge(claim: Claim, runs: Runs, n_claims: int, published: str = "") -> Judged:
     """Judge a claim by the rows of its sets.
 
     Parameters
     ----------
-    primary : Primary
+    claim : Claim
     runs : Mapping
     n_claims : int
         Claims that share the paper's error rate.
@@ -147,129 +147,129 @@ def judge(primary: Primary, runs: Runs, n_claims: int, published: str = "") -> J
         Its published verdict, which stays where a changed rule turns it until repetitions are there
         of which no row had been seen.
     """
-    effects = [_effects(part, runs) for part in primary.parts]
+    effects = [_effects(part, runs) for part in claim.parts]
     n = min(len(values) for values in effects)
-    if n and any(_kind(part, runs) not in ("real", KIND) for part in primary.parts):
-        return Judged(primary, NOT_TESTABLE, n, None, None, None)
-    judged = _by_looks(primary, effects, runs, looks(primary.looks, n_claims))
-    if primary.seen:
-        judged = _by_fresh(primary, effects, runs, n_claims, judged, published)
+    if n and any(_kind(part, runs) not in ("real", KIND) for part in claim.parts):
+        return Judged(claim, NOT_TESTABLE, n, None, None, None)
+    judged = _by_looks(claim, effects, runs, looks(claim.looks, n_claims))
+    if claim.seen:
+        judged = _by_fresh(claim, effects, runs, n_claims, judged, published)
     judged = judged._replace(none_as_good=_counts(judged, runs))
-    readings = tuple(_read_as(primary, one, runs, n_claims) for one in primary.readings)
+    readings = tuple(_read_as(claim, one, runs, n_claims) for one in claim.readings)
     judged = judged._replace(readings=readings)
-    for verdict, why in ((DENIED, is_denied(primary.paper_effect)), (WITHDRAWN, primary.withdrawn)):
+    for verdict, why in ((DENIED, is_denied(claim.paper_effect)), (WITHDRAWN, claim.withdrawn)):
         if why:
             judged = judged._replace(verdict=verdict, next=None, chance=math.nan)
     return judged
 
 
-def _by_looks(primary: Primary, effects: list, runs: Runs, all_looks: Sequence[Look]) -> Judged:
+def _by_looks(claim: Claim, effects: list, runs: Runs, all_looks: Sequence[Look]) -> Judged:
     """Judge at each look until one decides."""
     n = min(len(values) for values in effects)
     last = found = None
     for look in (look for look in all_looks if look.n <= n):
         chosen = [
             _of_first(part, runs, look.n, whole)
-            for part, whole in zip(primary.parts, effects, strict=True)
+            for part, whole in zip(claim.parts, effects, strict=True)
         ]
-        found = _pooled(primary, chosen, look.level)
-        last, verdict = look, _verdict(primary, found)
-        judged = Judged(primary, verdict, look.n, look, None, found)
+        found = _pooled(claim, chosen, look.level)
+        last, verdict = look, _verdict(claim, found)
+        judged = Judged(claim, verdict, look.n, look, None, found)
         judged = _with_new_data(judged, chosen, runs)
         if verdict != UNDECIDED:
             return judged
     following = next_after(all_looks, n)
     if last is None:
-        return Judged(primary, UNDECIDED, n, None, following, None)
-    if primary.undecidable:
+        return Judged(claim, UNDECIDED, n, None, following, None)
+    if claim.undecidable:
         return judged._replace(verdict=UNDECIDABLE)
     left = [look for look in all_looks if look.n > last.n]
-    best = max((_chance(primary, found.sets, look) for look in left), default=math.nan)
+    best = max((_chance(claim, found.sets, look) for look in left), default=math.nan)
     return judged._replace(next=following, chance=best)
 
 
 def _by_fresh(
-    primary: Primary, effects: list, runs: Runs, n_claims: int, seen: Judged, published: str
+    claim: Claim, effects: list, runs: Runs, n_claims: int, seen: Judged, published: str
 ) -> Judged:
     """Judge by repetitions beyond those that had been seen; until then as it was published."""
-    look = Look(primary.seen + primary.fresh, 1 - ERROR_RATE / n_claims)
+    look = Look(claim.seen + claim.fresh, 1 - ERROR_RATE / n_claims)
     if min(len(values) for values in effects) < look.n:
         return seen._replace(verdict=published or UNDECIDED, next=look, chance=math.nan)
     chosen = [
-        _of_first(part, runs, look.n, whole)[primary.seen :]
-        for part, whole in zip(primary.parts, effects, strict=True)
+        _of_first(part, runs, look.n, whole)[claim.seen :]
+        for part, whole in zip(claim.parts, effects, strict=True)
     ]
-    found = _pooled(primary, chosen, look.level)
-    judged = Judged(primary, _verdict(primary, found), primary.fresh, look, None, found)
+    found = _pooled(claim, chosen, look.level)
+    judged = Judged(claim, _verdict(claim, found), claim.fresh, look, None, found)
     return _with_new_data(judged, chosen, runs)
 
 
-def _read_as(primary: Primary, reading: Reading, runs: Runs, n_claims: int) -> ReadAs:
+def _read_as(claim: Claim, reading: Reading, runs: Runs, n_claims: int) -> ReadAs:
     """Judge a reading at its declared repetitions, as the claim would be at its only look."""
     pairs = [(part, _effects(part, runs)) for part in reading.parts]
     if any(len(values) < reading.n_of(part) for part, values in pairs):
         return ReadAs(reading, "", 0, None)
     chosen = [_of_first(part, runs, reading.n_of(part), values) for part, values in pairs]
-    asked = replace(primary, parts=reading.parts)
+    asked = replace(claim, parts=reading.parts)
     found = _pooled(asked, chosen, 1 - ERROR_RATE / n_claims)
     return ReadAs(reading, _verdict(asked, found), reading.n, found)
 
 
-def _pooled(primary: Primary, effects: Sequence[np.ndarray], level: float) -> Pooled:
+def _pooled(claim: Claim, effects: Sequence[np.ndarray], level: float) -> Pooled:
     """Return the interval on these data."""
-    folds = [FOLDS if part.folds else 1 for part in primary.parts]
+    folds = [FOLDS if part.folds else 1 for part in claim.parts]
     sets = [of_divisions(values, k) for values, k in zip(effects, folds, strict=True)]
-    return pooled(sets, level, primary.delta)
+    return pooled(sets, level, claim.delta)
 
 
-def _verdict(primary: Primary, found: Pooled) -> str:
-    return of_claim(primary.kind, found, found.of_each(), primary.delta)
+def _verdict(claim: Claim, found: Pooled) -> str:
+    return of_claim(claim.kind, found, found.of_each(), claim.delta)
 
 
 def _counts(judged: Judged, runs: Runs) -> str:
     """Say for each set in how many repetitions no model validates as well; - where unrecorded."""
-    primary, look = judged.primary, judged.look
-    if look is None or all(part.none is None for part in primary.parts):
+    claim, look = judged.claim, judged.look
+    if look is None or all(part.none is None for part in claim.parts):
         return ""
     mine = slice(look.n - judged.n, look.n)  # the fresh ones, where these alone are judged
     counts = [
         "-" if part.none is None else f"{np.sum(part.none(runs[part.artefact][0])[mine]):g}"
-        for part in primary.parts
+        for part in claim.parts
     ]
     return " ".join(counts)
 
 
-def _chance(primary: Primary, sets: Sequence[SetMean], look: Look) -> float:
+def _chance(claim: Claim, sets: Sequence[SetMean], look: Look) -> float:
     """Chance that a look decides, by the sets' means of an earlier one."""
-    return chance(sets, look.n, look.level, primary.delta, partial(_decides, primary))
+    return chance(sets, look.n, look.level, claim.delta, partial(_decides, claim))
 
 
-def _decides(primary: Primary, found: Pooled) -> bool:
+def _decides(claim: Claim, found: Pooled) -> bool:
     """Whether an interval does; that sets go opposite ways is not predicted."""
-    return RULES[primary.kind](found, primary.delta) != UNDECIDED
+    return RULES[claim.kind](found, claim.delta) != UNDECIDED
 
 
 def as_row(judged: Judged, paper: str) -> dict[str, Any]:
     """Return a line of ``results/primary_claims.csv``."""
-    primary, found = judged.primary, judged.found
+    claim, found = judged.claim, judged.found
     numbers = ("effect", "low", "high", "tau")
     known = {name: math.nan if found is None else getattr(found, name) for name in numbers}
     known |= {
         f"new_{name}": math.nan if judged.new is None else getattr(judged.new, name)
         for name in ("low", "high")
     }
-    known["finds"] = math.nan if found is None else found.finds * primary.delta
+    known["finds"] = math.nan if found is None else found.finds * claim.delta
     known["floor"] = math.nan if judged.of_kind is None else judged.of_kind.floor
     each = () if found is None else found.of_each()
     return {
         "paper": paper,
-        "claim": primary.id,
-        "sentence": primary.sentence,
-        "place": primary.place,
-        "sets": " ".join(part.dataset for part in primary.parts),
-        "delta": primary.delta,
-        "unit": primary.unit,
-        "reason": primary.reason,
+        "claim": claim.id,
+        "sentence": claim.sentence,
+        "place": claim.place,
+        "sets": " ".join(part.dataset for part in claim.parts),
+        "delta": claim.delta,
+        "unit": claim.unit,
+        "reason": claim.reason,
         **{name: rounded(value) for name, value in known.items()},
         "of_sets": " ".join(f"{one.effect:.6g}" for one in each),
         "low_of_sets": " ".join(f"{one.low:.6g}" for one in each),
@@ -277,7 +277,7 @@ def as_row(judged: Judged, paper: str) -> dict[str, Any]:
         "none_as_good": judged.none_as_good,
         "level": math.nan if judged.look is None else rounded(judged.look.level),
         "n": judged.n,
-        "n_seen": primary.seen,
+        "n_seen": claim.seen,
         "verdict": judged.verdict,
         "carries_over": judged.carries_over,
         "robust": "yes" if judged.is_robust else "no",
@@ -292,17 +292,17 @@ RULE_CHANGED = "its rule was changed"
 
 def needs(judged: Judged) -> str:
     """Say what an undecided claim still needs; nothing of one that is decided."""
-    if judged.primary.seen and judged.next is not None:
-        return f"{judged.primary.fresh} fresh repetitions of each set: {RULE_CHANGED}"
+    if judged.claim.seen and judged.next is not None:
+        return f"{judged.claim.fresh} fresh repetitions of each set: {RULE_CHANGED}"
     if judged.verdict == UNDECIDABLE:
-        return judged.primary.undecidable
+        return judged.claim.undecidable
     if judged.verdict != UNDECIDED:
         return ""
     if judged.hopeless:
         return TOO_NEAR
     if judged.next is not None:
         return f"{judged.next.n - judged.n} more repetitions of each set"
-    wanted = enough(judged.found, judged.n, partial(_decides, judged.primary))
+    wanted = enough(judged.found, judged.n, partial(_decides, judged.claim))
     if math.isinf(wanted):
         return TOO_NEAR
     unit = max(one.unit for one in judged.found.sets)  # folds come in whole divisions
@@ -310,42 +310,40 @@ def needs(judged: Judged) -> str:
     return f"about {whole} repetitions of each set, beyond its declared limit"
 
 
-def outlook(primary: Primary, chance: float) -> str:
+def outlook(claim: Claim, chance: float) -> str:
     """Say how likely the declared repetitions decide; nothing where that is not predicted."""
     if math.isnan(chance):
         return ""
     said = f"{chance:.0%}"
     if not 0.01 <= chance <= 0.99:  # a prediction is never sure
         said = "less than 1%" if chance < 0.01 else "more than 99%"
-    return f"a verdict by {primary.looks[-1]} repetitions has a chance of {said}"
+    return f"a verdict by {claim.looks[-1]} repetitions has a chance of {said}"
 
 
 def table(
-    primaries: Sequence[Primary],
+    claims: Sequence[Claim],
     runs: Runs,
     paper: str,
     published: Mapping[str, str] | None = None,
 ) -> pd.DataFrame:
-    """Judge all primary claims of a paper, in their order; `published` are earlier verdicts."""
-    n = n_judged(primaries)
-    rows = [
-        as_row(judge(one, runs, n, (published or {}).get(one.id, "")), paper) for one in primaries
-    ]
+    """Judge all claims of a paper, in their order; `published` are earlier verdicts."""
+    n = n_judged(claims)
+    rows = [as_row(judge(one, runs, n, (published or {}).get(one.id, "")), paper) for one in claims]
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
-def readings_table(primaries: Sequence[Primary], runs: Runs) -> list[dict[str, Any]]:
+def readings_table(claims: Sequence[Claim], runs: Runs) -> list[dict[str, Any]]:
     """Judge the readings of a paper's claims that were run."""
-    n, rows = n_judged(primaries), []
-    for primary, reading in ((one, reading) for one in primaries for reading in one.readings):
-        read = _read_as(primary, reading, runs, n)
+    n, rows = n_judged(claims), []
+    for claim, reading in ((one, reading) for one in claims for reading in one.readings):
+        read = _read_as(claim, reading, runs, n)
         if read.found is not None:
             numbers = {
                 name: rounded(getattr(read.found, name)) for name in ("effect", "low", "high")
             }
             rows.append(
                 {
-                    "claim": primary.id,
+                    "claim": claim.id,
                     "reading": reading.name,
                     "seen": int(reading.seen),
                     "sets": " ".join(part.dataset for part in reading.parts),
@@ -424,10 +422,10 @@ def _with_new_data(judged: Judged, effects: Sequence[np.ndarray], runs: Runs) ->
     It is never narrower than that on these data, though it may have more degrees of freedom: what
     varies there varies here.
     """
-    pairs = list(zip(judged.primary.parts, effects, strict=True))
+    pairs = list(zip(judged.claim.parts, effects, strict=True))
     sets = [_mean(part, values, runs) for part, values in pairs]
     known = not any(_never_changes(part, values, runs) for part, values in pairs)
-    found = pooled(sets, judged.look.level, judged.primary.delta)
+    found = pooled(sets, judged.look.level, judged.claim.delta)
     low, high = min(found.low, judged.found.low), max(found.high, judged.found.high)
     return judged._replace(of_kind=replace(found, low=low, high=high), is_known=known)
 

@@ -1,4 +1,4 @@
-"""MDDAG's primary claims: what they compare, by hand and by plain loops."""
+"""MDDAG's preregistered claims: what they compare, by hand and by plain loops."""
 
 import json
 import math
@@ -8,12 +8,12 @@ import pandas as pd
 import pytest
 
 from experiments import setting
-from experiments.mddag_2012 import figure2, figure3, primaries
+from experiments.claims.confirming import settings_of
+from experiments.claims.declared import check_declared
+from experiments.mddag_2012 import claims, figure2, figure3
 from experiments.mddag_2012.cells import dags
 from experiments.mddag_2012.show import repetitions
 from experiments.mddag_2012.show.comparison import CASCADES, DETECTORS
-from experiments.primaries.confirming import settings_of
-from experiments.primaries.declared import check_declared
 from tests.experiments.mddag_2012.test_selection import QUALITY, runs
 
 LOW = {"quality": QUALITY, "low": 1.0, "high": 5.0}
@@ -108,8 +108,8 @@ def ndcg(method, points):
 
 
 def test_primary_claims_are_declared():
-    check_declared(primaries.PRIMARIES)
-    for one in primaries.PRIMARIES:
+    check_declared(claims.CLAIMS)
+    for one in claims.CLAIMS:
         assert one.looks[0] == 10
         for part in one.parts:
             cells = {"mddag-figure2": figure2, "mddag-figure3": figure3}[part.artefact]
@@ -118,12 +118,12 @@ def test_primary_claims_are_declared():
             }
     every = {"mddag-figure2": set(DETECTORS) | {"adaboost", *CASCADES}}
     every["mddag-figure3"] = {"adaboost", *figure3.methods("overnight")}
-    for part in (part for one in primaries.PRIMARIES for part in one.parts):
+    for part in (part for one in claims.CLAIMS for part in one.parts):
         given = part.effects.keywords
         groups = (given.get(name, ()) for name in ("better", "worse", "methods"))
         assert {name for group in groups for name in group} <= every[part.artefact]
     # As many trials on either side, 24 settings for each name.
-    (fair,) = (one for one in primaries.PRIMARIES if one.id == "mddag-competitive")
+    (fair,) = (one for one in claims.CLAIMS if one.id == "mddag-competitive")
     given = fair.parts[0].effects.keywords
     assert len(given["better"]) == len(given["worse"]) == 3
 
@@ -131,11 +131,11 @@ def test_primary_claims_are_declared():
 def test_descent_is_left_out_where_it_takes_minutes():
     assert [m for m in figure3.methods("laptop") if m.endswith("descent")]
     assert not [m for m in figure3.methods("overnight") if m.endswith("descent")]
-    assert set(primaries.EXPONENTIAL) <= set(figure3.methods("overnight"))
+    assert set(claims.EXPONENTIAL) <= set(figure3.methods("overnight"))
 
 
 def test_reading_without_weights_sees_no_run_that_multiplies_losses():
-    (one,) = (one for one in primaries.PRIMARIES if one.id == "mddag-low-above-viola-jones")
+    (one,) = (one for one in claims.CLAIMS if one.id == "mddag-low-above-viola-jones")
     (unweighted,) = (r for r in one.readings if r.name == "no class weights")
     rows = runs("mddag_i", OURS), runs("viola_jones", RIVAL).assign(negative_weight=0.0)
     plain, better = pd.concat(rows), runs("mddag_i", [(1, 0.99, 1.3, 0.99)])
@@ -148,7 +148,7 @@ def test_reading_without_weights_sees_no_run_that_multiplies_losses():
 def test_reading_of_fewer_bins_sets_them_of_all_policies():
     (one,) = {
         json.dumps(settings_of(part.artefact))
-        for claim in primaries.PRIMARIES
+        for claim in claims.CLAIMS
         for reading in claim.readings
         for part in reading.parts
         if reading.name == "101 bins of a score"

@@ -1,4 +1,4 @@
-"""Primary claims on the MDDAG paper, declared on 2026-11-25, before a row of theirs was computed.
+"""Preregistered claims on the MDDAG paper, declared on 2026-11-25, before any of their rows.
 
 The paper's false positive rates are not legible. All sentences on true positive rates are judged at
 0.1, the largest of ours: there θ rests on the most windows, 24 of the pedestrians' backgrounds (12
@@ -23,6 +23,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from experiments.claims.declared import Claim, Part, Reading, otherwise
 from experiments.mddag_2012.show.comparison import (
     CASCADES,
     FEW,
@@ -32,7 +33,6 @@ from experiments.mddag_2012.show.comparison import (
     train_minus_test,
 )
 from experiments.mddag_2012.show.repetitions import lead_of_each, lead_over_twice
-from experiments.primaries.declared import Part, Primary, Reading, otherwise
 
 QUALITY, AT = "tpr_10", "at an FPR of 0.1"
 
@@ -68,8 +68,8 @@ def _lead(better: tuple[str, ...], worse: tuple[str, ...], low: float, high: flo
     )
 
 
-def _low_above(rival: str, name: str, **given) -> Primary:
-    return Primary(
+def _low_above(rival: str, name: str, **given) -> Claim:
+    return Claim(
         f"mddag-low-above-{rival.replace('_', '-')}",
         f"{AT[0].upper()}{AT[1:]} and up to {FEW:g} base classifiers MDDAG.I finds more objects "
         f"than {name}.",
@@ -82,8 +82,8 @@ def _low_above(rival: str, name: str, **given) -> Primary:
     )
 
 
-def _as_good_as_twice(name: str, label: str, methods: tuple[str, ...], **given) -> Primary:
-    return Primary(
+def _as_good_as_twice(name: str, label: str, methods: tuple[str, ...], **given) -> Claim:
+    return Claim(
         f"mddag-twofold-{name}",
         f"{label}'s averaged NDCG is less than {_RELEVANT:g} below that of AdaBoost.MH with twice "
         "as many base classifiers, from three on.",
@@ -124,7 +124,7 @@ _CLAIMS = (
         "SoftCascade",
         **_turned("no effect", "open"),
     ),
-    Primary(
+    Claim(
         "mddag-competitive",
         f"Up to {FULL_RANGE:g} base classifiers and {AT} the better of MDDAG.I and MDDAG.EXP finds "
         f"at most {_RELEVANT:g} of the objects less than the best of the three cascades.",
@@ -135,7 +135,7 @@ _CLAIMS = (
         _lead(_EITHER_LOSS, CASCADES, 1.0, FULL_RANGE),
         kind="margin",
     ),
-    Primary(
+    Claim(
         "mddag-i-low",
         f"Up to {FEW:g} base classifiers and {AT} MDDAG.I finds more objects than MDDAG.EXP.",
         _BOTH,
@@ -145,7 +145,7 @@ _CLAIMS = (
         _lead(ZERO_ONE, EXPONENTIAL, 1.0, FEW),
         **_turned("mixed, sets go opposite ways", "open"),
     ),
-    Primary(
+    Claim(
         "mddag-exp-high",
         f"From {FEW:g} to {SLIGHTLY_HIGHER:g} base classifiers and {AT} MDDAG.EXP finds more "
         "objects than MDDAG.I.",
@@ -156,7 +156,7 @@ _CLAIMS = (
         _lead(EXPONENTIAL, ZERO_ONE, FEW, SLIGHTLY_HIGHER),
         **_turned("no effect", "not better"),
     ),
-    Primary(
+    Claim(
         "mddag-adaboost",
         f"Up to {FULL_RANGE:g} base classifiers and {AT} AdaBoost finds at most {_RELEVANT:g} of "
         "the objects less than the best of the three cascades.",
@@ -180,7 +180,7 @@ _CLAIMS = (
         EXPONENTIAL,
         **_turned("open", "reproduced", seen=20),
     ),
-    Primary(
+    Claim(
         "mddag-not-overfitted",
         f"Of MDDAG.I's policies the objective (8) is less than {_RELEVANT:g} higher on test than "
         "on training windows.",
@@ -192,7 +192,7 @@ _CLAIMS = (
         kind="margin",
         **_turned("opposite", "open"),
     ),
-    Primary(
+    Claim(
         "mddag-beta",
         "The larger β, the fewer base classifiers MDDAG.I evaluates.",
         'section 5: "one user-provided hyperparameter with a clear semantics of directly '
@@ -222,7 +222,7 @@ def _unweighted(part: Part) -> Part:
     return replace(part, effects=partial(_of_unweighted, effect=part.effects))
 
 
-def _with_readings(one: Primary) -> Primary:
+def _with_readings(one: Claim) -> Claim:
     """Add what CBCL's official test windows, losses without weights and fewer bins say."""
     readings = []
     if any(part.dataset == "cbcl_divided" for part in one.parts):
@@ -261,4 +261,4 @@ def _with_readings(one: Primary) -> Primary:
     return replace(one, readings=tuple(readings))
 
 
-PRIMARIES = tuple(map(_with_readings, _CLAIMS))
+CLAIMS = tuple(map(_with_readings, _CLAIMS))

@@ -1,4 +1,4 @@
-"""Rows that primary claims are judged by: ``results/primary/<artefact>``, and the table of all.
+"""Rows that claims are judged by: ``results/primary/<artefact>``, and the table of all.
 
 Each data set has a file of its own, ``<dataset>.csv.xz``: rows of forty repetitions of several sets
 are more than a file of a repository should hold.
@@ -17,9 +17,9 @@ import pandas as pd
 
 from datasets.sources.storage import write_atomically
 from experiments.artefact import Artefact
-from experiments.primaries.confirming import Minutes
-from experiments.primaries.declared import Primary, every_part
-from experiments.primaries.judging import COLUMNS, Runs, readings_table, table
+from experiments.claims.confirming import Minutes
+from experiments.claims.declared import Claim, every_part
+from experiments.claims.judging import COLUMNS, Runs, readings_table, table
 from experiments.publishing.check import compare
 from experiments.publishing.output import (
     DamagedResults,
@@ -316,8 +316,8 @@ def _minutes_of_sets(folder: Path) -> Minutes:
     }
 
 
-def write_table(results: Path, declared: Mapping[str, Sequence[Primary]]) -> pd.DataFrame:
-    """Judge the primary claims of all papers and write :data:`TABLE`."""
+def write_table(results: Path, declared: Mapping[str, Sequence[Claim]]) -> pd.DataFrame:
+    """Judge the preregistered claims of all papers and write :data:`TABLE`."""
     every = (part for claims in declared.values() for one in claims for part in every_part(one))
     ids = {part.artefact for part in every}
     runs = read(results, sorted(ids))

@@ -1,4 +1,4 @@
-"""Fresh repetitions of the sets that primary claims name, and the minutes that they take."""
+"""Fresh repetitions of the sets that preregistered claims name, and the minutes that they take."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from typing import Any
 from experiments import setting
 from experiments.artefact import Artefact
 from experiments.cell import Cell
-from experiments.primaries.declared import (
+from experiments.claims.declared import (
     AS_SET,
     FIRST_SEED,
+    Claim,
     Part,
-    Primary,
     Reading,
     Wants,
     base_of,
@@ -21,7 +21,7 @@ from experiments.primaries.declared import (
     every_part,
 )
 
-Declared = Mapping[str, Sequence[Primary]]
+Declared = Mapping[str, Sequence[Claim]]
 Minutes = Mapping[tuple[str, str], float]
 """Minutes of one repetition on 2 cores, by data set and scale."""
 
@@ -112,17 +112,17 @@ def rough(minutes: float) -> str:
 
 
 def minutes_left(
-    primary: Primary,
+    claim: Claim,
     done: int,
     artefacts: Sequence[Artefact],
     measured: Mapping[str, Minutes],
     kept: Mapping[tuple[str, str, str], int] | None = None,
 ) -> float:
     """Return the minutes on 2 cores to a claim's next look, or to its last; 0 after that."""
-    n = next((look for look in primary.looks if look > done), done)
-    if primary.seen:
-        n = primary.seen + primary.fresh
-    return _minutes_of([(part, n) for part in primary.parts], artefacts, measured, kept, done)
+    n = next((look for look in claim.looks if look > done), done)
+    if claim.seen:
+        n = claim.seen + claim.fresh
+    return _minutes_of([(part, n) for part in claim.parts], artefacts, measured, kept, done)
 
 
 def minutes_to_read(

@@ -1,23 +1,23 @@
-"""The primary claims: what their effects are, computed another way, and on which sets."""
+"""The preregistered claims: what their effects are, computed another way, and on which sets."""
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from experiments.claims.declared import base_of, check_declared, every_part
 from experiments.cronus_2012 import extra_choices, extra_divisions, figure2, figure3
-from experiments.cronus_2012.primaries import PRIMARIES, cheap_first, kept, saved
+from experiments.cronus_2012.claims import CLAIMS, cheap_first, kept, saved
 from experiments.cronus_2012.show.comparison import lead_of_each
-from experiments.primaries.declared import base_of, check_declared, every_part
 from tests.experiments.cronus_2012.test_figures import ROWS
 
 ARTEFACTS = {m.ARTEFACT.id: m.ARTEFACT for m in (extra_choices, extra_divisions, figure2, figure3)}
-NAMED = {one.id: one for one in PRIMARIES}
+NAMED = {one.id: one for one in CLAIMS}
 
 
 def test_they_can_be_judged_and_every_set_is_among_the_cells():
-    check_declared(PRIMARIES)
-    assert len(PRIMARIES) == 12
-    for part in (part for one in PRIMARIES for part in every_part(one)):
+    check_declared(CLAIMS)
+    assert len(CLAIMS) == 12
+    for part in (part for one in CLAIMS for part in every_part(one)):
         cells = ARTEFACTS[base_of(part.artefact)].make_cells(part.scale, range(2000, 2010))
         assert {c.seed for c in cells if c.dataset == part.dataset} == {*range(2000, 2010)}
         assert part.folds == (part.dataset in ("vj_faces", "cbcl_divided"))
@@ -26,8 +26,8 @@ def test_they_can_be_judged_and_every_set_is_among_the_cells():
 def test_windows_of_faces_are_a_reading_of_what_the_paper_says_of_web_search():
     """They were pooled with it: so two rivals were beaten that rank better on its data."""
     web = {"yahoo_ltr_sample", "mslr"}
-    assert all({part.dataset for part in one.parts} <= web for one in PRIMARIES)
-    read = [reading for one in PRIMARIES for reading in one.readings]
+    assert all({part.dataset for part in one.parts} <= web for one in CLAIMS)
+    read = [reading for one in CLAIMS for reading in one.readings]
     pooled = [one for one in read if not {part.dataset for part in one.parts} <= web]
     assert len(pooled) == 17
     assert all(one.seen and "windows" in one.name for one in pooled)
@@ -63,7 +63,7 @@ def test_effects_of_stages_by_hand(name):
 def test_every_effect_of_the_figures_has_a_value_for_each_repetition():
     """By the sign that its sentence has, where the rows are made so."""
     keys = {"vj_faces": "g", "cbcl": "f", "yahoo_ltr_sample": "b", "mslr": "e", "cbcl_divided": "h"}
-    for one in PRIMARIES:
+    for one in CLAIMS:
         for part in every_part(one):
             if part.artefact in ("cronus-figure2", "cronus-figure3"):
                 found = part.effects(ROWS.assign(panel=keys[part.dataset]))

@@ -1,4 +1,4 @@
-"""Primary claims on adaptive sampling, declared on 2026-11-25, before any of their rows.
+"""Preregistered claims on adaptive sampling, declared on 2026-11-25, before any of their rows.
 
 Tables are judged at T = 1,000, the last round of which section 6.5 says "up to", by log10 of the
 training loss at equal cost as the paper counts it. 0.02 decades are a loss one twentieth smaller,
@@ -42,9 +42,9 @@ from experiments.adaptive_sampling_2014.show.simulations import (
     best_size,
     differences,
 )
+from experiments.claims.declared import Claim, Part, Reading
+from experiments.claims.verdicts import is_denied
 from experiments.data_kinds import NAME
-from experiments.primaries.declared import Part, Primary, Reading
-from experiments.primaries.verdicts import is_denied
 
 TWICE = 0.30103
 """Decades by which the best Q must be larger for the larger variance: twice as many."""
@@ -110,7 +110,7 @@ def _of_q(rows: pd.DataFrame, *, Q: int, effects: Callable) -> np.ndarray:
     return effects(others.replace({"algorithm": {f"laminating_{Q}": "laminating"}}))
 
 
-def _with_readings(one: Primary) -> Primary:
+def _with_readings(one: Claim) -> Claim:
     """Add what other Q say to a claim that Laminating has a part in."""
     if is_denied(one.paper_effect):
         return one
@@ -127,10 +127,10 @@ def _with_readings(one: Primary) -> Primary:
     return replace(one, readings=readings)
 
 
-def _wins(images: str) -> Primary:
+def _wins(images: str) -> Claim:
     """Return the claim of one table; the paper says it of three of four."""
     effect = partial(lead_over_best, method=group(LAMINATING)[0])
-    wins = Primary(
+    wins = Claim(
         f"sampling-laminating-{images.partition('_')[0]}",
         f"{SETS[images].title}, {ROUNDS:,} rounds: Laminating has a smaller training loss than the "
         "best of all other methods (on these images).",
@@ -145,7 +145,7 @@ def _wins(images: str) -> Primary:
     return _with_readings(wins)
 
 
-def _ahead(name: str, changed: str = "") -> tuple[Primary, ...]:
+def _ahead(name: str, changed: str = "") -> tuple[Claim, ...]:
     """Return the claim on the tables that do not deny it, and one for each that does."""
     effect = partial(lead, ahead=group(name), behind=group(BASELINE))
     printed = {images: float(effect(paper_at(images, ROUNDS))[0]) for images in FAMILIES}
@@ -157,13 +157,13 @@ def _ahead(name: str, changed: str = "") -> tuple[Primary, ...]:
         "their variants (on these images)."
     )
 
-    def of(images: list[str], **given) -> Primary:
+    def of(images: list[str], **given) -> Claim:
         numbers = ", ".join(str(SETS[name].table) for name in images)
         place = f"{_AHEAD}; {'Tables' if len(images) > 1 else 'Table'} {numbers}"
         named = f"{SETS[images[0]].title}, {sentence}" if len(images) == 1 else sentence
         id_ = slug if len(images) > 1 else f"{slug}-{images[0].partition('_')[0]}"
         parts = tuple(_part(one, effect) for one in images)
-        return Primary(id_, named, place, _UNIT, _DELTA, _TWENTIETH, parts, **given)
+        return Claim(id_, named, place, _UNIT, _DELTA, _TWENTIETH, parts, **given)
 
     alone = (of([images], paper_effect=printed[images]) for images in denying)
     return of(pooled, changed=changed), *alone
@@ -171,8 +171,8 @@ def _ahead(name: str, changed: str = "") -> tuple[Primary, ...]:
 
 def _on_caltech(
     name: str, sentence: str, place: str, effect: Callable, kind: str, **given
-) -> Primary:
-    return Primary(
+) -> Claim:
+    return Claim(
         f"sampling-{name}",
         f"Caltech-101, {ROUNDS:,} rounds: {sentence} (on these images).",
         f"{place}; Table 3",
@@ -188,7 +188,7 @@ def _on_caltech(
 _ALIKE = {"mas_naive": "M.A.S. Naive", "mas_1q": "M.A.S. 1.Q", "mas_q1": "M.A.S. Q.1"}
 
 
-def _variant_beaten(key: str, **given) -> Primary:
+def _variant_beaten(key: str, **given) -> Claim:
     """Return the claim of one variant of M.A.S., which the paper's Table 3 may deny."""
     effect = partial(lead, ahead=group(BASELINE), behind=(key,))
     return _on_caltech(
@@ -202,7 +202,7 @@ def _variant_beaten(key: str, **given) -> Primary:
     )
 
 
-def _beaten(name: str, **given) -> Primary:
+def _beaten(name: str, **given) -> Claim:
     return _on_caltech(
         f"{name.lower().replace('.', '')}-beaten",
         f"the baselines have a smaller training loss than {name}, means over the variants",
@@ -230,7 +230,7 @@ def _mean_saving(rows: pd.DataFrame) -> np.ndarray:
     return _mean_of(rows, effect=saving, values=tuple(sorted(rows["passes"].unique().tolist())))
 
 
-PRIMARIES = (
+CLAIMS = (
     *(_wins(images) for images in FAMILIES),
     *_ahead(
         MAS,
@@ -266,7 +266,7 @@ PRIMARIES = (
         seen=10,
     ),
     _with_readings(_beaten(LAMINATING)),
-    Primary(
+    Claim(
         "sampling-more-features",
         "Gaussian edges: the Q with the largest E[ε*] is larger for edges of variance 10^-2 than "
         "for 10^-4, mean over three costs.",
@@ -276,7 +276,7 @@ PRIMARIES = (
         "twice as many features",
         (Part("sampling-figure1", NAME, partial(_mean_of, effect=growth, values=tuple(COSTS))),),
     ),
-    Primary(
+    Claim(
         "sampling-laminating-nearest",
         "MNIST, pixels: Laminating comes nearer to the best edge than strategies of a fixed size "
         "and equal cost, mean over the costs (on these images).",

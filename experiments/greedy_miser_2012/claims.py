@@ -1,11 +1,11 @@
-"""Primary claims on the Greedy Miser paper, declared on 2026-11-25, before any of their rows.
+"""Preregistered claims on the Greedy Miser paper, declared on 2026-11-25, before any of their rows.
 
 Rankings are judged on every query of real sets, over random divisions of all queries into five
 folds, for new trainings and new queries; the pilot was division 0. What is saved is judged for
 these queries, over divisions. 0.02 of NDCG@5 is about one more relevant document among five for one
 query in ten; 0.301 decades are half the cost.
 
-Two of the paper's sentences are no primary claims: that features dominate early exit's cost says
+Two of the paper's sentences are no claims here: that features dominate early exit's cost says
 why, not what comes out, and follows from prices of 1 to 200 beside 1 for a tree; that early exit
 costs half is about a rival alone. Both are descriptive.
 """
@@ -21,6 +21,7 @@ import pandas as pd
 from scipy import stats
 
 from experiments.cell import Cell
+from experiments.claims.declared import Claim, Part, Reading, otherwise
 from experiments.curves import HALF_THE_COST
 from experiments.greedy_miser_2012.show import pictures, scale
 from experiments.greedy_miser_2012.show.comparison import (
@@ -35,7 +36,6 @@ from experiments.greedy_miser_2012.show.divisions import (
     step_of_each,
 )
 from experiments.greedy_miser_2012.show.training_time import ratios
-from experiments.primaries.declared import Part, Primary, Reading, otherwise
 
 
 def dearer_fall(rows: pd.DataFrame, panel: str) -> np.ndarray:
@@ -130,7 +130,7 @@ def _scenes(effects: Callable, **given) -> tuple[Part, ...]:
 
 
 _CLAIMS = (
-    Primary(
+    Claim(
         "miser-cheaper",
         "Greedy Miser's cheapest model that validates as well as stage-wise regression within "
         "0.005 costs at most half as much (on these queries).",
@@ -144,7 +144,7 @@ _CLAIMS = (
         ),
         looks=_DIVISIONS,
     ),
-    Primary(
+    Claim(
         "miser-almost-matches",
         "At a tenth of the cost of stage-wise regression Greedy Miser loses less than 0.02.",
         f'{_RIGHT}"can almost match the ranking accuracy … with 1/10 of the cost"',
@@ -155,7 +155,7 @@ _CLAIMS = (
         kind="margin",
         looks=_DIVISIONS,
     ),
-    Primary(
+    Claim(
         "miser-above-early-exit",
         "At equal cost Greedy Miser ranks better than early exit with an exit after every round.",
         f'{_RIGHT}"stays consistently above that of Cronus and Early Exits"',
@@ -165,7 +165,7 @@ _CLAIMS = (
         _ahead("early_exit"),
         looks=_DIVISIONS,
     ),
-    Primary(
+    Claim(
         "miser-above-cronus",
         "At equal cost Greedy Miser ranks better than Cronus.",
         f'{_RIGHT}"stays consistently above that of Cronus and Early Exits"',
@@ -175,7 +175,7 @@ _CLAIMS = (
         _ahead("cronus", "cd"),
         looks=_DIVISIONS,
     ),
-    Primary(
+    Claim(
         "miser-above-subsets",
         "At equal cost Greedy Miser ranks better than stage-wise regression on feature subsets.",
         f"{_RIGHT}drawn above the curve of feature subsets",
@@ -185,7 +185,7 @@ _CLAIMS = (
         _ahead("stagewise_subsets"),
         looks=_DIVISIONS,
     ),
-    Primary(
+    Claim(
         "miser-dear-features",
         "The larger λ, the smaller the used share of every price but the lowest.",
         'section 6, Fig. 2: "expensive features (c ≥ 5) are extracted more often when λ is small"',
@@ -202,7 +202,7 @@ _CLAIMS = (
             for panel in SHOWN
         ),
     ),
-    Primary(
+    Claim(
         "miser-half-of-svm",
         "On Scene-15 Greedy Miser's cheapest model that validates as well as the support vector "
         f"machine on the averaged kernel within {SIMILAR:g} costs at most half as much.",
@@ -218,7 +218,7 @@ _CLAIMS = (
         "fresh draws also choose among 16, 64 and 256.",
         seen=10,
     ),
-    Primary(
+    Claim(
         "miser-scenes-above-early-exit",
         "On Scene-15 Greedy Miser is right more often than early exit at equal cost.",
         'section 6, Fig. 3: "champions the accuracy/cost tradeoff"',
@@ -232,7 +232,7 @@ _CLAIMS = (
         ),
         looks=_DRAWS,
     ),
-    Primary(
+    Claim(
         "miser-training-time",
         f"Greedy Miser trains at most {AT_MOST:g} times as long as stage-wise regression.",
         'section 6: "requires comparable amount of time as stage-wise regression"',
@@ -244,7 +244,7 @@ _CLAIMS = (
             for name in ("yahoo_ltr_sample", "mq2008", "thyroid")
         ),
     ),
-    Primary(
+    Claim(
         "miser-step",
         "Between steps of 0.05 and 0.2 the score at λ = 1 differs by less than 0.02, each with as "
         "many rounds as validation chooses.",
@@ -256,7 +256,7 @@ _CLAIMS = (
         kind="equivalence",
         looks=_DIVISIONS,
     ),
-    Primary(
+    Claim(
         "miser-memory",
         "On 473,134 rows training needs less memory beside the data than these take.",
         MEMORY,
@@ -266,7 +266,7 @@ _CLAIMS = (
         (Part("miser-scale", "covertype", scale.memory_below_data),),
         looks=_DRAWS,
     ),
-    Primary(
+    Claim(
         "miser-scales",
         "A row of 473,134 takes less than twice as long as one of 50,000.",
         MILLIONS,
@@ -283,7 +283,7 @@ _OF_RANKING = ("cheaper", "almost-matches", "above", "dear-features", "step")
 _DEPTHS = (3, 6)
 
 
-def _with_readings(one: Primary) -> Primary:
+def _with_readings(one: Claim) -> Claim:
     """Add what trees of other depths say to a claim that divisions of the data judge."""
     if any(part.artefact != "miser-divisions" for part in one.parts):
         return one
@@ -299,7 +299,7 @@ def _with_readings(one: Primary) -> Primary:
     return replace(one, readings=readings)
 
 
-PRIMARIES = tuple(
+CLAIMS = tuple(
     replace(one, said_of=("ranking",))
     if one.id.startswith(tuple(f"miser-{name}" for name in _OF_RANKING))
     else one

@@ -8,17 +8,17 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.primaries import pooling
-from experiments.primaries.declared import Part, Primary, Reading
-from experiments.primaries.judging import judge
-from experiments.primaries.pooling import (
+from experiments.claims import pooling
+from experiments.claims.declared import Claim, Part, Reading
+from experiments.claims.judging import judge
+from experiments.claims.pooling import (
     SetMean,
     of_divisions,
     of_queries,
     of_repetitions,
     pooled,
 )
-from experiments.primaries.verdicts import MIXED, NO_EFFECT, OPPOSITE, REPRODUCED, of_claim
+from experiments.claims.verdicts import MIXED, NO_EFFECT, OPPOSITE, REPRODUCED, of_claim
 
 LEVEL, ROWS = 0.95, 100
 
@@ -206,7 +206,7 @@ def judged_with(rng, truth, as_read):
         Part("toy", name, lambda rows, name=name: rows.loc[rows["dataset"] == name, "effect"].array)
         for name in ("claim", "reading")
     ]
-    claim = Primary("toy-x", "X.", "s", "u", 0.5, "half", parts=(parts[0],), looks=(10,))
+    claim = Claim("toy-x", "X.", "s", "u", 0.5, "half", parts=(parts[0],), looks=(10,))
     claim = dataclasses.replace(claim, readings=(Reading("other", "why", (parts[1],)),))
     data = {name: {"kind": "real", "test_overlap": 0.0} for name in ("claim", "reading")}
     return judge(claim, {"toy": (rows, {"data": data})}, 12)

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 ERROR_RATE = 0.05
-"""Chance that any interval of a paper's primary claims misses, at any look."""
+"""Chance that any interval of a paper's preregistered claims misses, at any look."""
 
 SHARES = {1: (1.0,), 2: (0.4, 0.6), 3: (0.25, 0.25, 0.5), 4: (0.1, 0.2, 0.3, 0.4)}
 """For each number of looks what each may spend: later ones, which have more to decide, more."""

@@ -1,4 +1,4 @@
-"""Primary claims on the Cronus paper, declared on 2026-11-25, before a row of theirs was computed.
+"""Preregistered claims on the Cronus paper, declared on 2026-11-25, before any of their rows.
 
 The paper speaks of web search alone. It is asked of every query of Yahoo!'s part, over random
 divisions of all queries; what a cascade's stages do is asked of its published test part. Windows of
@@ -18,6 +18,7 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
+from experiments.claims.declared import Claim, Part, Reading, otherwise
 from experiments.cronus_2012.show import divisions
 from experiments.cronus_2012.show.choices import across
 from experiments.cronus_2012.show.comparison import (
@@ -34,7 +35,6 @@ from experiments.cronus_2012.show.comparison import (
 )
 from experiments.curves import HALF_THE_COST, saving_by_validation
 from experiments.greedy_miser_2012.show.divisions import saved_of_each
-from experiments.primaries.declared import Part, Primary, Reading, otherwise
 
 
 def area_between(rows: pd.DataFrame, panel: str) -> np.ndarray:
@@ -171,13 +171,13 @@ _SEEN = {"cronus-divisions": 20, _STAGES: 10, _CHOICES: 30}
 
 def _of_web_search(
     name: str, sentence: str, place: str, *rest, queries: Part, readings: tuple, **given
-) -> Primary:
+) -> Claim:
     """Return a claim that was published of windows and web search, and is of the latter alone."""
     changed = (
         *([given.pop("changed")] if "changed" in given else []),
         "The paper says it of web search alone; windows of faces had been pooled with it.",
     )
-    return Primary(
+    return Claim(
         name,
         sentence,
         place,
@@ -191,7 +191,7 @@ def _of_web_search(
     )
 
 
-def _validated(name, sentence, *rest, saving: Callable, queries: Part, **given) -> Primary:
+def _validated(name, sentence, *rest, saving: Callable, queries: Part, **given) -> Claim:
     """Return a claim on cascades that validate as well as GBRT."""
     faces = _part(_FIGURE_2, _FACES, saving)
     readings = (
@@ -207,7 +207,7 @@ def _validated(name, sentence, *rest, saving: Callable, queries: Part, **given) 
 
 def _ahead(
     name: str, sentence: str, place: str, better: str, worse: str, windows: tuple[str, str, bool]
-) -> Primary:
+) -> Claim:
     """Return a claim that one method scores higher than another at equal cost."""
     pair = {"better": better, "worse": worse}
     queries, detection = (
@@ -233,7 +233,7 @@ def _ahead(
     )
 
 
-def _insensitive(name: str, sentence: str, first: str, last: str, **given) -> Primary:
+def _insensitive(name: str, sentence: str, first: str, last: str, **given) -> Claim:
     faces, queries = (
         _part(_CHOICES, panel, across, first=first, last=last) for panel in (_FACES, _YAHOO)
     )
@@ -251,7 +251,7 @@ def _insensitive(name: str, sentence: str, first: str, last: str, **given) -> Pr
     )
 
 
-PRIMARIES = (
+CLAIMS = (
     _validated(
         "cronus-cheaper",
         f"Cronus that validates as well as GBRT within {MARGIN:g} costs at most half as "
@@ -332,7 +332,7 @@ PRIMARIES = (
             ),
         ),
     ),
-    Primary(
+    Claim(
         "cronus-cheap-first",
         "Of the cheap features (up to a fortieth of the highest price) bought at all a larger part "
         "is bought in the first stage with trees than of the expensive ones (a tenth and "

@@ -1,1 +1,0 @@
-"""Primary claims: what a paper itself puts forward, each answered by one pooled effect."""
