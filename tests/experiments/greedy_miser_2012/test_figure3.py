@@ -122,7 +122,7 @@ def made_up():
 
 
 @pytest.mark.slow
-def test_primary_claims_need_no_other_cells_than_they_want(dataset):
+def test_claims_need_no_other_cells_than_they_want(dataset):
     """Effects of the rows of wanted cells are those of all rows."""
     parts = [p for one in CLAIMS for p in one.parts if p.artefact == "miser-figure3"]
     assert len(parts) == 2

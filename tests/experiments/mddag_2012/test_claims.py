@@ -107,7 +107,7 @@ def ndcg(method, points):
     return pd.DataFrame(rows)
 
 
-def test_primary_claims_are_declared():
+def test_claims_are_declared():
     check_declared(claims.CLAIMS)
     for one in claims.CLAIMS:
         assert one.looks[0] == 10
