@@ -189,7 +189,7 @@ CLAIMS = (
         _lead(_RANKING, "cegb"),
         readings=(*_of_deep(_lead(_RANKING, "cegb")), *_of_rankings(_lead(_RANKING, "cegb"))),
         changed="Of MQ2008 and ClueWeb09 ten folds are two divisions, too few for an interval; by "
-        "twenty it turns. Rows of sixty were in other claims and readings: fresh ones are judged.",
+        "twenty it turns. Rows of sixty stood in other claims and readings: fresh ones are judged.",
         seen=60,
         fresh=20,
         said_of=_DOCUMENTS,
