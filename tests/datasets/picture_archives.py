@@ -1,7 +1,5 @@
 """Archives of small pictures and texts, for the tests of data sets."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import tarfile

@@ -1,7 +1,5 @@
 """Caltech-101: the official archives, a mirror's part, and the synthetic set."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

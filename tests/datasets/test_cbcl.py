@@ -1,7 +1,5 @@
 """CBCL faces: the two tables, their columns, and the synthetic set."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

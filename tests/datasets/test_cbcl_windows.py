@@ -1,7 +1,5 @@
 """CBCL faces: archives, bad ones too, and the divisions of the training part."""
 
-from __future__ import annotations
-
 import hashlib
 import tarfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """CIFAR-10: the binary version's files, whole and part, and the synthetic set."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

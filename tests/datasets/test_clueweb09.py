@@ -1,7 +1,5 @@
 """ClueWeb09: folds, names and prices, another file's rows."""
 
-from __future__ import annotations
-
 import shutil
 
 import numpy as np

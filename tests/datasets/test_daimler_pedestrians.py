@@ -1,7 +1,5 @@
 """Daimler's pedestrians: the official archive, INRIA's windows in their place, synthetic ones."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -3,8 +3,6 @@
 The formats of the official files are in ``test_formats.py``.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

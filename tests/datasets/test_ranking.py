@@ -1,7 +1,5 @@
 """What the ranking sets share."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

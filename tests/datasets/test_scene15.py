@@ -1,7 +1,5 @@
 """Scene-15: archives, draws, the table of decision values, baselines, and the synthetic set."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 

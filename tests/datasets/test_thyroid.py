@@ -1,7 +1,5 @@
 """Thyroid disease: Turney's prices in dollars, groups with remainders, damage."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 

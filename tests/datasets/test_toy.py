@@ -1,7 +1,5 @@
 """The plane with three Gaussians."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

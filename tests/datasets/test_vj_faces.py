@@ -1,7 +1,5 @@
 """The faces of 24×24 pixels: files, divisions, tables, and the synthetic set."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

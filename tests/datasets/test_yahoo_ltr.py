@@ -1,7 +1,5 @@
 """The Yahoo! sets: archives inside archives, the training file cut in three, the real part."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """The families of image features: how many, frozen, whatever the block; what is refused."""
 
-from __future__ import annotations
-
 import hashlib
 from functools import partial
 

@@ -1,7 +1,5 @@
 """The nineteen families of `mash`: how many, frozen, and a value of each kind by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import pywt

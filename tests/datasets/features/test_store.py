@@ -1,7 +1,5 @@
 """Feature columns on disk: computed once, checked, resumed; and their measured times."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

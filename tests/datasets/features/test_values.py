@@ -1,7 +1,5 @@
 """The columns of the feature families: by hand, by loops, and against other implementations."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import pywt

@@ -1,7 +1,5 @@
 """Damage on the disk is named; it neither ends in a traceback nor becomes data."""
 
-from __future__ import annotations
-
 import bz2
 import gzip
 import hashlib

@@ -1,7 +1,5 @@
 """The downloader against a server with bad manners."""
 
-from __future__ import annotations
-
 import errno
 import ftplib
 import hashlib

@@ -1,7 +1,5 @@
 """Cache, mirror folder and wheels."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import zipfile

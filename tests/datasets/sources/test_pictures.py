@@ -1,7 +1,5 @@
 """Picture files in archives: decoded exactly, a damaged one is named."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The reader of SVM-rank lines: what it reads, and every way in which a line can be wrong."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The features of windows of faces, against naive computations and other libraries."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from skimage.feature import hog as skimage_hog

@@ -1,7 +1,5 @@
 """The descriptors of Scene-15: each image's from itself alone, and small cases worked by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Kernels, machines and prices of the features of Scene-15."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.svm import SVC
