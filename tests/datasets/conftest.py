@@ -1,7 +1,5 @@
 """What several tests of one data set share."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np

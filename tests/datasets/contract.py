@@ -1,7 +1,5 @@
 """What every data set promises, for the tests of data sets."""
 
-from __future__ import annotations
-
 import json
 import os
 

@@ -1,7 +1,5 @@
 """Archives of a few windows in the forms of CBCL's, for its tests."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from datasets import cbcl_windows

@@ -1,6 +1,4 @@
-"""Archives of small pictures, for the tests of sets of images."""
-
-from __future__ import annotations
+"""Archives of small pictures and texts, for the tests of data sets."""
 
 import hashlib
 import io
@@ -9,13 +7,17 @@ import zipfile
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from PIL import Image
+
+from datasets.sources.find import RawFile
+from datasets.sources.pictures import PictureError
 
 
 def packed(picture: np.ndarray, kind: str = "png", **options) -> bytes:
-    """Give a picture as the content of a PNG or JPEG file."""
+    """Give a picture as the content of a file, by its usual ending."""
     stream = io.BytesIO()
-    Image.fromarray(picture).save(stream, "JPEG" if kind == "jpg" else "PNG", **options)
+    Image.fromarray(picture).save(stream, Image.registered_extensions()[f".{kind}"], **options)
     return stream.getvalue()
 
 
@@ -42,10 +44,21 @@ def tar(contents: dict[str, bytes], mode: str = "w", links: dict[str, str] | Non
 def zipped(contents: dict[str, bytes]) -> bytes:
     """Pack contents into a zip file."""
     stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
+    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in contents.items():
             archive.writestr(name, content)
     return stream.getvalue()
+
+
+def changed(contents: dict[str, bytes], change: dict[str, bytes | None]) -> dict[str, bytes]:
+    """Replace or add some contents, or remove those that are to be None."""
+    return {name: one for name, one in (contents | change).items() if one is not None}
+
+
+def recorded(raw: RawFile, content: bytes) -> RawFile:
+    """Give a file's first form with this content on record."""
+    digest = hashlib.sha256(content).hexdigest()
+    return replace(raw, forms=(replace(raw.forms[0], sha256=digest, size=len(content)),))
 
 
 def put(monkeypatch, cache, module, filename: str, content: bytes) -> None:
@@ -57,3 +70,11 @@ def put(monkeypatch, cache, module, filename: str, content: bytes) -> None:
     folder = cache / module.FILE.folder
     folder.mkdir(parents=True, exist_ok=True)
     (folder / filename).write_bytes(content)
+
+
+def check_refused(images, folder, message: str, kind: type[Exception] = PictureError) -> None:
+    """No kind of data takes the place of a bad archive, and nothing of it stays decoded."""
+    for data in ("real", "auto"):
+        with pytest.raises(kind, match=f"(?s){message}"):
+            images(data=data)
+    assert not list((folder / "decoded").glob("*/*.npy"))

@@ -1,7 +1,5 @@
 """CONTRIBUTING's recipe for a data set is two files and one line, and it works as it stands."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,9 +1,6 @@
 """Caltech-101: the official archives, a mirror's part, and the synthetic set."""
 
-from __future__ import annotations
-
 import hashlib
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,10 +8,17 @@ import pytest
 import datasets
 from datasets import caltech101
 from datasets.images import images_checksum
-from datasets.sources.pictures import PictureError, decode, resized
+from datasets.sources.pictures import decode, resized
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
-from tests.datasets.picture_archives import noise, packed, put, tar, zipped
-from tests.datasets.server import Server
+from tests.datasets.picture_archives import (
+    changed,
+    check_refused,
+    noise,
+    packed,
+    put,
+    tar,
+    zipped,
+)
 
 PART, TAR, ZIP = "101_ObjectCategories_part.tar", "101_ObjectCategories.tar.gz", "caltech-101.zip"
 COUNTS = {"Faces": 41, "ant": 31, "wrench": 33}
@@ -77,6 +81,7 @@ def test_pictures_are_divided_within_categories(cache, monkeypatch, filename):
     paper = caltech101.images(data="real", scale="paper")
     np.testing.assert_array_equal(paper.train, images.train)
     np.testing.assert_array_equal(paper.test[:45], images.test)
+    assert images.provenance["source"] == "cache"
     whole = filename != PART
     assert np.bincount(paper.y_test).tolist() == ([20, 16, 18] if whole else [15] * 3)
     assert ("up to 5 drawn from the rest" in paper.provenance["split_rule"]) == whole
@@ -96,17 +101,6 @@ def test_table_of_blocks(cache, monkeypatch):
     np.testing.assert_allclose(data.X_test[3, column], images.test[3, 8:12, 124:].mean())
 
 
-def test_official_archive_is_fetched(cache, monkeypatch):
-    content = archive(ZIP, contents())
-    monkeypatch.delenv("COST_AWARE_BOOSTING_MIRROR", raising=False)
-    with Server() as server:
-        url = server.page("/caltech-101.zip", content=content)
-        sha256 = hashlib.sha256(content).hexdigest()
-        form = replace(caltech101.FILE.forms[0], urls=(url,), sha256=sha256)
-        monkeypatch.setattr(caltech101, "FILE", replace(caltech101.FILE, forms=(form,)))
-        assert caltech101.images(data="real").provenance["source"] == "official"
-
-
 # --- bad input -----------------------------------------------------------------------------------
 
 NAME = f"{ROOT}/ant/image_0007.jpg"
@@ -115,51 +109,21 @@ WRONG = {
     "empty": ({NAME: b""}, f"{NAME}: damaged or no PNG or JPEG"),
     "text": ({NAME: b"<html>please log in"}, f"{NAME}: damaged or no PNG or JPEG"),
     "too many categories": ({f"{ROOT}/bat/image_0001.jpg": b""}, ": 4 categories, 3 expected"),
+    "too few pictures": ({NAME: None}, "29 pictures of ant, at least 30 expected"),
 }
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-@pytest.mark.parametrize("data", ["real", "auto"])
-def test_wrong_picture_is_named_and_stops(cache, monkeypatch, wrong, data):
+def test_wrong_archive_is_named_and_stops(cache, monkeypatch, wrong):
     change, message = WRONG[wrong]
-    put(monkeypatch, cache, caltech101, PART, tar(first(30) | change))
-    with pytest.raises(PictureError, match=f"{PART}.*{message}"):
-        caltech101.images(data=data)
-    assert not list((cache / "caltech101" / "decoded").glob("*/*.npy"))
+    put(monkeypatch, cache, caltech101, PART, tar(changed(first(30), change)))
+    check_refused(caltech101.images, cache / "caltech101", f"{PART}.*{message}")
 
 
-def test_too_few_pictures(cache, monkeypatch):
-    found = first(30)
-    del found[NAME]
-    put(monkeypatch, cache, caltech101, PART, tar(found))
-    with pytest.raises(PictureError, match="29 pictures of ant, at least 30 expected"):
-        caltech101.images(data="real")
-
-
-def test_damaged_archive_is_named(cache, monkeypatch):
+def test_cut_archive_is_named(cache, monkeypatch):
     put(monkeypatch, cache, caltech101, ZIP, archive(ZIP, contents())[:-5000])
-    with pytest.raises(PictureError, match=r"caltech-101\.zip: damaged or incomplete archive"):
-        caltech101.images(data="real")
-
-
-# --- the synthetic set ----------------------------------------------------------------------------
-
-
-def test_smoke_images_are_the_synthetic(offline):
-    images = caltech101.images(scale="smoke", seed=1)
-    assert images.train.shape == images.test.shape == (20, 128, 128, 3)
-    assert np.bincount(images.y_train).tolist() == np.bincount(images.y_test).tolist() == [4] * 5
-    assert images.provenance["kind"] == "synthetic"
-    assert "datasets.synthetic" in images.provenance["missing"]
-    assert not offline.exists()
-
-
-def test_nowhere_to_be_had(unreachable):
-    with pytest.raises(datasets.DataUnavailable, match=r"(?s)data\.caltech\.edu.*Next:"):
-        caltech101.images()
-
-
-# --- real data -----------------------------------------------------------------------------------
+    message = r"caltech-101\.zip: damaged or incomplete archive"
+    check_refused(caltech101.images, cache / "caltech101", message)
 
 
 @pytest.mark.slow

@@ -1,7 +1,5 @@
 """CBCL faces: the two tables, their columns, and the synthetic set."""
 
-from __future__ import annotations
-
 import hashlib
 
 import numpy as np
@@ -52,17 +50,6 @@ def test_tables_of_real_windows(cache, monkeypatch, few_faces):
     assert divided.name == "cbcl_divided"
 
 
-def test_damaged_columns_are_computed_anew(cache, monkeypatch, few_faces, capsys):
-    put(monkeypatch, cache, cbcl_windows, MIRROR, packed(contents()))
-    before = cbcl.columns(data="real").provenance["checksum"]
-    (path,) = (cache / "features" / "cbcl").glob("*/train.u8")
-    content = bytearray(path.read_bytes())
-    content[5] ^= 1
-    path.write_bytes(content)
-    assert cbcl.columns(data="real").provenance["checksum"] == before
-    assert "haar_two_across is damaged" in capsys.readouterr().err
-
-
 def test_pruning_keeps_columns_that_serve(cache, monkeypatch, few_faces):
     put(monkeypatch, cache, cbcl_windows, MIRROR, packed(contents()))
     cbcl.columns(data="real")
@@ -84,31 +71,6 @@ def test_pruning_keeps_columns_that_serve(cache, monkeypatch, few_faces):
 def test_windows_of_another_size_are_refused():
     with pytest.raises(ValueError, match="windows must be of"):
         tables.computed(noise(0, 3, 24, 24))
-
-
-def test_nowhere_to_be_had(unreachable, monkeypatch):
-    for name in ("cbcl", "cbcl_divided"):
-        with pytest.raises(datasets.DataUnavailable, match=r"(?s)cbcl\.mit\.edu.*Next: allow acc"):
-            datasets.load(name, data="real")
-
-
-# --- the synthetic set ----------------------------------------------------------------------------
-
-
-def test_smoke_windows_are_the_synthetic(offline):
-    images = cbcl.images(scale="smoke")
-    assert (images.train.shape, images.test.shape) == ((750, 19, 19), (1000, 19, 19))
-    assert (images.y_train.sum(), images.y_test.sum()) == (261, 20)
-    assert images.provenance["checksum"] == FROZEN_WINDOWS
-    other = cbcl.images(scale="smoke", seed=1)
-    assert not np.array_equal(images.train, other.train)
-    assert not offline.exists()
-
-
-FROZEN_WINDOWS = "c98a47b97323723fe77ed9fc016eacc1aee6cb04a7f419706544a9c78c03aded"
-
-
-# --- real data -----------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

@@ -1,12 +1,5 @@
 """CIFAR-10: the binary version's files, whole and part, and the synthetic set."""
 
-from __future__ import annotations
-
-import hashlib
-import io
-import tarfile
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
@@ -15,9 +8,10 @@ from datasets import cifar10
 from datasets.cifar10 import CifarError
 from datasets.images import images_checksum
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
-from tests.datasets.server import Server
+from tests.datasets.picture_archives import changed, check_refused, noise, put, tar
 
 FILES = (*cifar10.TRAIN["whole"], cifar10.TEST)
+WHOLE, PART = "cifar-10-binary.tar.gz", "cifar-10-binary-part.tar.xz"
 
 
 @pytest.fixture(autouse=True)
@@ -26,65 +20,32 @@ def small(monkeypatch):
     monkeypatch.setattr(cifar10, "N_RECORDS", 20)
 
 
-def batches() -> dict[str, bytes]:
-    """Give the contents of all six files."""
-    rng = np.random.default_rng(0)
+def batches(names=FILES) -> dict[str, bytes]:
+    """Give the contents of files, all six unless others are named."""
     contents = {}
-    for name in FILES:
-        records = rng.integers(0, 256, (20, 3073), dtype=np.uint8)
+    for name in names:
+        records = noise(FILES.index(name), 20, 3073)
         records[:, 0] = np.arange(20) % 10
-        contents[name] = records.tobytes()
+        contents[f"{cifar10.FOLDER}/{name}"] = records.tobytes()
     return contents
 
 
-def archive(contents: dict[str, bytes], mode: str, folder: str = cifar10.FOLDER) -> bytes:
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode=f"w:{mode}") as tar:
-        for name, content in contents.items():
-            info = tarfile.TarInfo(f"{folder}/{name}")
-            info.size = len(content)
-            tar.addfile(info, io.BytesIO(content))
-    return packed.getvalue()
-
-
-def put(monkeypatch, cache, content: bytes, reader: str) -> None:
-    """Put an archive into the cache and on record."""
-    form = next(form for form in cifar10.FILE.forms if form.reader == reader)
-    form = replace(form, sha256=hashlib.sha256(content).hexdigest())
-    monkeypatch.setattr(cifar10, "FILE", replace(cifar10.FILE, forms=(form,)))
-    (cache / "cifar10").mkdir(parents=True, exist_ok=True)
-    (cache / "cifar10" / form.filename).write_bytes(content)
-
-
-def test_record_by_hand(monkeypatch):
-    monkeypatch.setattr(cifar10, "N_RECORDS", 1)
-    red, green, blue = np.zeros((3, 32, 32), dtype=np.uint8)
-    red[0, 1], green[1, 0], blue[31, 31] = 7, 8, 9
-    content = bytes([6]) + red.tobytes() + green.tobytes() + blue.tobytes()
-    images, labels = cifar10.read_batch("a.bin", content)
-    assert labels.tolist() == [6]
-    assert (images.shape, images.dtype) == ((1, 32, 32, 3), np.uint8)
-    assert images[0, 0, 1].tolist() == [7, 0, 0]
-    assert images[0, 1, 0].tolist() == [0, 8, 0]
-    assert images[0, 31, 31].tolist() == [0, 0, 9]
-    assert images.sum() == 24
-
-
-@pytest.mark.parametrize(("reader", "mode", "n_train"), [("whole", "gz", 100), ("part", "xz", 20)])
-def test_whole_and_part(cache, monkeypatch, reader, mode, n_train):
-    contents = batches()
-    chosen = (*cifar10.TRAIN[reader], cifar10.TEST)
-    put(monkeypatch, cache, archive({name: contents[name] for name in chosen}, mode), reader)
+@pytest.mark.parametrize(("filename", "n_train"), [(WHOLE, 100), (PART, 20)])
+def test_whole_and_part(cache, monkeypatch, filename, n_train):
+    reader = "whole" if filename == WHOLE else "part"
+    contents = batches((*cifar10.TRAIN[reader], cifar10.TEST))
+    put(monkeypatch, cache, cifar10, filename, tar(contents, f"w:{filename[-2:]}"))
     images = cifar10.images(data="real")
     assert images.train.shape == (n_train, 32, 32, 3)
     assert images.test.shape == (20, 32, 32, 3)
     assert isinstance(images.train, np.memmap)
-    for i, name in enumerate(cifar10.TRAIN[reader]):
-        records = np.frombuffer(contents[name], dtype=np.uint8).reshape(20, 3073)
+    for i, content in enumerate(list(contents.values())[:-1]):
+        records = np.frombuffer(content, dtype=np.uint8).reshape(20, 3073)
         planes = images.train[20 * i : 20 * i + 20].transpose(0, 3, 1, 2)
         np.testing.assert_array_equal(planes.reshape(20, -1), records[:, 1:])
         np.testing.assert_array_equal(images.y_train[20 * i : 20 * i + 20], records[:, 0])
     record = images.provenance
+    assert record["source"] == "cache"
     assert (record["missing"] == "nothing") == (reader == "whole")
     assert f"{n_train // 5} of the {n_train} training images" in record["split_rule"]
     assert record["checksum"] == images_checksum(images)
@@ -95,74 +56,34 @@ def test_whole_and_part(cache, monkeypatch, reader, mode, n_train):
     np.testing.assert_array_equal(data.X_train, images.train[images.split(1)[0]].reshape(-1, 3072))
 
 
-def test_official_archive_is_fetched(cache, monkeypatch):
-    content = archive(batches(), "gz")
-    monkeypatch.delenv("COST_AWARE_BOOSTING_MIRROR", raising=False)
-    with Server() as server:
-        url = server.page("/cifar-10-binary.tar.gz", content=content)
-        form = replace(
-            cifar10.FILE.forms[0], urls=(url,), sha256=hashlib.sha256(content).hexdigest()
-        )
-        monkeypatch.setattr(cifar10, "FILE", replace(cifar10.FILE, forms=(form,)))
-        assert cifar10.images(data="real").provenance["source"] == "official"
-
-
-def without(name: str) -> dict[str, bytes]:
-    return {key: content for key, content in batches().items() if key != name}
-
-
+FOURTH, SECOND, TEST = (f"{cifar10.FOLDER}/{FILES[i]}" for i in (3, 1, 5))
+ELSEWHERE = {f"../elsewhere/{name}": content for name, content in batches().items()}
 DAMAGED = {
-    "gzip cut": (lambda: archive(batches(), "gz")[:-2000], "damaged or incomplete archive"),
-    "bits": (lambda: archive(batches(), "gz")[:50] + b"\xff" * 5000, "damaged or incomplete"),
+    "gzip cut": (lambda: tar(batches(), "w:gz")[:-2000], "damaged or incomplete archive"),
+    "bits": (lambda: tar(batches(), "w:gz")[:50] + b"\xff" * 5000, "damaged or incomplete"),
     "text": (lambda: b"<html>please log in", "damaged or incomplete archive"),
-    "file missing": (lambda: archive(without("data_batch_4.bin"), "gz"), "no member .*batch_4"),
+    "file missing": (
+        lambda: tar(changed(batches(), {FOURTH: None}), "w:gz"),
+        "no member .*batch_4",
+    ),
     "short file": (
-        lambda: archive(batches() | {"data_batch_2.bin": b"0" * 61_459}, "gz"),
+        lambda: tar(batches() | {SECOND: b"0" * 61_459}, "w:gz"),
         "data_batch_2.bin: 61459 bytes, 20 records are 61460",
     ),
     "class": (
-        lambda: archive(batches() | {"test_batch.bin": b"\x0a" * 61_460}, "gz"),
+        lambda: tar(batches() | {TEST: b"\x0a" * 61_460}, "w:gz"),
         "test_batch.bin: a class is 10, the last is 9",
     ),
+    "leaves its folder": (lambda: tar(ELSEWHERE, "w:gz"), "no member"),
 }
 
 
 @pytest.mark.parametrize("damage", DAMAGED)
 def test_damaged_archive_is_named(cache, monkeypatch, damage):
     make, message = DAMAGED[damage]
-    put(monkeypatch, cache, make(), "whole")
-    with pytest.raises(CifarError, match=message):
-        cifar10.images(data="real")
-    assert not list((cache / "cifar10" / "decoded").glob("*/*.npy"))
-
-
-def test_archive_that_leaves_its_folder(cache, monkeypatch):
-    put(monkeypatch, cache, archive(batches(), "gz", folder="../elsewhere"), "whole")
-    with pytest.raises(CifarError, match="no member"):
-        cifar10.images(data="real")
+    put(monkeypatch, cache, cifar10, WHOLE, make())
+    check_refused(cifar10.images, cache / "cifar10", message, CifarError)
     assert not list(cache.rglob("elsewhere*"))
-
-
-def test_no_source_at_all(unreachable, monkeypatch):
-    with pytest.raises(datasets.DataUnavailable, match=r"(?s)www\.cs\.toronto\.edu.*Next:"):
-        cifar10.images(data="real")
-
-
-# --- the synthetic set ----------------------------------------------------------------------------
-
-
-@pytest.mark.slow
-def test_smoke_images_are_the_synthetic(offline):
-    images = cifar10.images(scale="smoke", seed=1)
-    assert (images.train.shape, images.test.shape) == ((300, 32, 32, 3), (200, 32, 32, 3))
-    assert len(images.split(0)[1]) == 50
-    data = datasets.load("cifar10", scale="smoke", seed=1)
-    expected, _ = cifar10.SYNTHETIC.draw(1000, 1, "test")
-    np.testing.assert_array_equal(data.X_test, expected.reshape(-1, 3072))
-    assert not offline.exists()
-
-
-# --- real data -----------------------------------------------------------------------------------
 
 
 @pytest.mark.slow

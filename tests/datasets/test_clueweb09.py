@@ -1,47 +1,13 @@
 """ClueWeb09: folds, names and prices, another file's rows."""
 
-from __future__ import annotations
-
 import shutil
 
 import numpy as np
 import pytest
 
 import datasets
-from datasets import clueweb09, mslr
 from datasets.sources.find import mirror_path
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
-
-
-def test_names_and_prices():
-    names, costs = clueweb09.FEATURES.names, clueweb09.FEATURES.costs
-    assert len(names) == len(set(names)) == clueweb09.N_FEATURES
-    # Numbers from 1, in the order in which the authors' program writes the features.
-    expected = {1: ("pagerank", 1), 2: ("spamrank", 1), 4: ("url_length", 1), 6: ("outlinks", 1)}
-    expected |= {7: ("tf_body", 20), 10: ("tf_main_content", 20), 13: ("tfidf_anchor", 20)}
-    expected |= {15: ("bm25_body", 100), 28: ("ql_title", 10), 41: ("spl_anchor", 50)}
-    for number, (name, cost) in expected.items():
-        assert (names[number - 1], costs[number - 1]) == (name, cost)
-
-
-@NEEDS_MIRROR
-def test_prices_are_mslrs_for_like_features(cache):
-    costs, origin, _ = mslr.feature_costs()
-    assert origin.startswith("published")
-    published = dict(zip(mslr.FEATURE_NAMES, costs, strict=True))
-    like = {"tf": "tf_sum", "tfidf": "tfidf_sum", "spamrank": "quality", "ql": "lm_dir"}
-    for (kind, stream), cost in zip(
-        clueweb09.FEATURES.features, clueweb09.FEATURES.costs, strict=True
-    ):
-        name = like.get(kind, "bm25" if stream and kind != "tf" else kind)
-        stream = "document" if stream == "main_content" else stream
-        assert published[f"{name}_{stream}" if stream else name] == cost
-
-
-def test_missing_files_say_how_to_get_them(unreachable):
-    pattern = r"(?s)raw\.githubusercontent\.com.*media\.githubusercontent\.com.*Next: allow"
-    with pytest.raises(datasets.DataUnavailable, match=pattern):
-        datasets.load("clueweb09", data="real")
 
 
 @NEEDS_MIRROR

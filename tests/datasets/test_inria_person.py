@@ -1,7 +1,5 @@
 """INRIA Person: the part of a mirror, the official archive, and the synthetic set."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
@@ -9,18 +7,29 @@ import datasets
 from datasets import inria_person
 from datasets.images import images_checksum
 from datasets.inria_person import drawn_windows, windows_that_test
-from datasets.sources.pictures import PictureError
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
-from tests.datasets.picture_archives import noise, packed, put, tar
+from tests.datasets.picture_archives import (
+    changed,
+    check_refused,
+    noise,
+    packed,
+    put,
+    tar,
+)
 
 PART, WHOLE = "inria_train_windows_64x128.tar", "INRIAPerson.tar"
 
 
-def windows() -> dict[str, np.ndarray]:
-    """Twelve pictures of one or two persons, nine without."""
+def persons() -> dict[str, np.ndarray]:
+    """Twelve pictures of one or two persons."""
     found = {f"positive/crop{i:03d}a.png": noise(i, 128, 64, 3) for i in range(12)}
-    found |= {f"positive/crop{i:03d}c.png": noise(50 + i, 128, 64, 3) for i in range(0, 12, 2)}
-    return found | {f"negative/{i:03d}a.png": noise(100 + i, 128, 64, 3) for i in range(9)}
+    more = {f"positive/crop{i:03d}c.png": noise(50 + i, 128, 64, 3) for i in range(0, 12, 2)}
+    return found | more
+
+
+def windows() -> dict[str, np.ndarray]:
+    """The persons, and nine pictures without."""
+    return persons() | {f"negative/{i:03d}a.png": noise(100 + i, 128, 64, 3) for i in range(9)}
 
 
 def files(found: dict[str, np.ndarray]) -> dict[str, bytes]:
@@ -89,18 +98,10 @@ def test_division_is_frozen():
     found = windows()
     test = windows_that_test(found)
     assert test == windows_that_test(dict(reversed(found.items())))
-    assert sorted({inria_person.picture_of(name) for name in test}) == FROZEN
-
-
-FROZEN = [
-    "negative/003a",
-    "negative/006a",
-    "negative/008a",
-    "positive/crop001",
-    "positive/crop002",
-    "positive/crop005",
-    "positive/crop006",
-]
+    assert sorted({inria_person.picture_of(name) for name in test}) == [
+        *("negative/003a", "negative/006a", "negative/008a"),
+        *("positive/crop001", "positive/crop002", "positive/crop005", "positive/crop006"),
+    ]
 
 
 # --- the official archive ------------------------------------------------------------------------
@@ -161,80 +162,26 @@ def test_windows_lie_inside_their_picture():
     assert {int(window[0, 0, 0]) for window in drawn_windows("b.png", picture)} != corners
 
 
-def test_official_archive_that_is_not_whole(cache, monkeypatch, few):
-    contents = official()
-    del contents["INRIAPerson/Train/neg/2.png"]
-    put(monkeypatch, cache, inria_person, WHOLE, tar(contents))
-    with pytest.raises(PictureError, match=r"2 pictures in INRIAPerson/Train/neg, at least 3"):
-        inria_person.images(data="real")
-
-
-def test_official_archive_is_only_fetched_on_demand(unreachable):
-    with pytest.raises(datasets.DataUnavailable, match=r"(?s)1\.0 GB, not fetched in passing.*Nex"):
-        inria_person.images(data="real")
-    with pytest.raises(datasets.DataUnavailable, match=r"ftp\.inrialpes\.fr cannot be reached"):
-        datasets.fetch("inria_person")
-
-
-# --- bad input -----------------------------------------------------------------------------------
-
+CROP, SCENE = "positive/crop003a.png", "negative/001a.png"
+MARGIN, SMALL = "INRIAPerson/96X160H96/Train/pos/crop2a.png", "INRIAPerson/Test/neg/1.png"
 WRONG = {
-    "size": (PART, "positive/crop003a.png", packed(noise(0, 128, 65, 3)), "128×65 pixels.*128×64"),
-    "reflected axes": (PART, "negative/001a.png", packed(noise(0, 64, 128, 3)), "expected 128×64"),
-    "cut": (PART, "positive/crop003a.png", packed(noise(0, 128, 64, 3))[:-999], "damaged"),
-    "text": (PART, "negative/001a.png", b"<html>", "damaged or no PNG or JPEG"),
-    "margin": (
-        *(WHOLE, "INRIAPerson/96X160H96/Train/pos/crop2a.png"),
-        *(packed(noise(0, 134, 70, 3)), "134×70 pixels .*expected 160×96"),
-    ),
-    "small": (
-        *(WHOLE, "INRIAPerson/Test/neg/1.png", packed(noise(0, 127, 64, 3))),
-        "127×64 pixels, a window is 128×64",
-    ),
+    "size": (PART, {CROP: packed(noise(0, 128, 65, 3))}, f"{CROP}: 128×65 pixels.*128×64"),
+    "axes": (PART, {SCENE: packed(noise(0, 64, 128, 3))}, f"{SCENE}: .*expected 128×64"),
+    "cut": (PART, {CROP: packed(noise(0, 128, 64, 3))[:-999]}, f"{CROP}: damaged"),
+    "text": (PART, {SCENE: b"<html>"}, f"{SCENE}: damaged or no PNG or JPEG"),
+    "margin": (WHOLE, {MARGIN: packed(noise(0, 134, 70, 3))}, f"{MARGIN}: 134×70 .*160×96"),
+    "small": (WHOLE, {SMALL: packed(noise(0, 127, 64, 3))}, f"{SMALL}: 127×64 .* is 128×64"),
+    "not whole": (WHOLE, {"INRIAPerson/Train/neg/2.png": None}, "2 pictures in .*neg, at least 3"),
+    "one kind": (PART, dict.fromkeys(windows(), None) | files(persons()), "those without, are mis"),
 }
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-@pytest.mark.parametrize("data", ["real", "auto"])
-def test_wrong_picture_is_named_and_stops(cache, monkeypatch, few, wrong, data):
-    filename, name, content, message = WRONG[wrong]
+def test_wrong_archive_is_named_and_stops(cache, monkeypatch, few, wrong):
+    filename, change, message = WRONG[wrong]
     contents = official() if filename == WHOLE else files(windows())
-    put(monkeypatch, cache, inria_person, filename, tar(contents | {name: content}))
-    with pytest.raises(PictureError, match=f"{filename}, {name}: .*{message}"):
-        inria_person.images(data=data)
-    assert not list((cache / "inria_person" / "decoded").glob("*/*.npy"))
-
-
-def test_part_with_one_kind_only(cache, monkeypatch):
-    found = {name: w for name, w in windows().items() if name.startswith("positive")}
-    put(monkeypatch, cache, inria_person, PART, tar(files(found)))
-    with pytest.raises(PictureError, match="or those without, are missing"):
-        inria_person.images(data="real")
-
-
-# --- the synthetic set ----------------------------------------------------------------------------
-
-
-def test_smoke_images_are_the_synthetic(offline):
-    images = inria_person.images(scale="smoke", seed=1)
-    assert (images.train.shape, images.test.shape) == ((80, 128, 64, 3), (60, 128, 64, 3))
-    assert (images.y_train.sum(), images.y_test.sum()) == (53, 40)
-    assert images.provenance["kind"] == "synthetic"
-    assert not np.array_equal(images.train, inria_person.images(scale="smoke", seed=2).train)
-    assert not offline.exists()
-
-
-def test_nowhere_to_be_had(unreachable):
-    with pytest.raises(datasets.DataUnavailable, match=r"(?s)Tried:.*Next:"):
-        inria_person.images()
-
-
-def test_two_of_three_drawn_windows_show_a_person():
-    _, labels = inria_person.SYNTHETIC.draw(150, 0, "train")
-    assert labels.mean() == pytest.approx(2 / 3)
-
-
-# --- real data -----------------------------------------------------------------------------------
+    put(monkeypatch, cache, inria_person, filename, tar(changed(contents, change)))
+    check_refused(inria_person.images, cache / "inria_person", f"{filename}.*{message}")
 
 
 @pytest.mark.slow

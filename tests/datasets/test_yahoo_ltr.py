@@ -1,11 +1,6 @@
 """The Yahoo! sets: archives inside archives, the training file cut in three, the real part."""
 
-from __future__ import annotations
-
 import hashlib
-import io
-import re
-import tarfile
 from dataclasses import replace
 
 import numpy as np
@@ -16,6 +11,7 @@ from datasets import yahoo_ltr, yahoo_ltr_sample, yahoo_ltr_small
 from datasets.sources.find import Form, find
 from datasets.sources.storage import cache_folder
 from tests.datasets.contract import NEEDS_MIRROR, PARTS, check_contract
+from tests.datasets.picture_archives import recorded, tar
 from tests.datasets.server import Server
 
 ROWS = {"train": 30, "valid": 10, "test": 20}
@@ -23,24 +19,15 @@ PRICES = "1\n5\n10000\n20\n50\n100\n10000\n200\n"
 COLUMNS = [1, 2, 4, 5, 6, 8]
 
 
-def svmlight(n: int, seed: int) -> str:
-    """Write n documents with 5 to a query; 6 of 8 features occur."""
-    rng = np.random.default_rng(seed)
+def documents(n: int) -> tuple[bytes, np.ndarray]:
+    """Draw n documents with 5 to a query; 6 of 8 features occur."""
+    X = np.round(np.random.default_rng(n).random((n, 6)), 4) + 0.01
     lines = [
-        f"{i % 5} qid:{1 + i // 5} " + " ".join(f"{c}:{rng.random() + 0.01:.4f}" for c in COLUMNS)
+        f"{i % 5} qid:{1 + i // 5} "
+        + " ".join(f"{c}:{v:.4f}" for c, v in zip(COLUMNS, X[i], strict=True))
         for i in range(n)
     ]
-    return "\n".join(lines) + "\n"
-
-
-def packed(members: dict[str, bytes], mode: str) -> bytes:
-    buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode=mode) as archive:
-        for name, content in members.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(content)
-            archive.addfile(info, io.BytesIO(content))
-    return buffer.getvalue()
+    return ("\n".join(lines) + "\n").encode(), X
 
 
 @pytest.fixture
@@ -59,10 +46,10 @@ def tiny(tmp_path, monkeypatch):
     costs = yahoo_ltr.COSTS.forms[0]
     costs = replace(costs, sha256=hashlib.sha256(PRICES.encode()).hexdigest(), urls=())
     monkeypatch.setattr(yahoo_ltr, "COSTS", replace(yahoo_ltr.COSTS, forms=(costs,)))
-    texts = {f"set1.{part}.txt": svmlight(n, n).encode() for part, n in ROWS.items()}
+    texts = {f"set1.{part}.txt": documents(n)[0] for part, n in ROWS.items()}
     others = {"set2.train.txt": b"never read\n", "evil/../../set2.valid.txt": b"never written\n"}
-    inner = packed({**others, **{f"./{name}": text for name, text in texts.items()}}, "w:bz2")
-    outer = packed({"README": b"", "dataset/ltrc_yahoo.tar.bz2": inner}, "w:gz")
+    inner = tar({**others, **{f"./{name}": text for name, text in texts.items()}}, "w:bz2")
+    outer = tar({"README": b"", "dataset/ltrc_yahoo.tar.bz2": inner}, "w:gz")
     archive = replace(yahoo_ltr.ARCHIVE, sha256=hashlib.sha256(inner).hexdigest())
     declare(monkeypatch, archive, replace(yahoo_ltr.OUTER_ARCHIVE, urls=()))
     return mirror / "yahoo_ltr", texts, inner, outer
@@ -83,21 +70,22 @@ def declare(monkeypatch, archive: Form, outer: Form) -> None:
         monkeypatch.setattr(module, "SPEC", spec)
 
 
-def arrays(data) -> list[np.ndarray]:
-    return [getattr(data, f"{name}_{part}") for name in ("X", "y", "query") for part in PARTS]
-
-
 def test_texts_and_both_archives_hold_the_same_rows(tiny):
     folder, texts, inner, outer = tiny
     for name, text in texts.items():
         (folder / name).write_bytes(text)
     plain = datasets.load("yahoo_ltr", scale="paper", data="real")
     check_contract(plain)
-    assert plain.provenance["queries"]["train"] == {
-        "queries": 6,
-        "fewer_than_5_documents": 0,
-        "none_relevant": 0,
-    }
+    for part, n in ROWS.items():
+        np.testing.assert_allclose(getattr(plain, f"X_{part}"), documents(n)[1], rtol=1e-6)
+        np.testing.assert_array_equal(getattr(plain, f"query_{part}"), 1 + np.arange(n) // 5)
+        np.testing.assert_array_equal(getattr(plain, f"y_{part}"), np.arange(n) % 5)
+    assert plain.feature_costs.tolist() == [1, 5, 20, 50, 100, 200]
+    assert plain.feature_names[2] == "feature_4"
+    facts = {"queries": 6, "fewer_than_5_documents": 0, "none_relevant": 0}
+    assert plain.provenance["queries"]["train"] == facts
+    recorded = plain.provenance["files"][0]["sha256"]
+    assert recorded == hashlib.sha256(texts["set1.train.txt"]).hexdigest()
     for name in texts:
         (folder / name).unlink()
     for name, content in {"ltrc_yahoo.tar.bz2": inner, "dataset.tgz": outer}.items():
@@ -109,6 +97,22 @@ def test_texts_and_both_archives_hold_the_same_rows(tiny):
         (folder / name).unlink()
     assert not list(cache_folder().rglob("set1.*"))
     assert not list(cache_folder().parent.rglob("set2.*"))
+
+
+def test_laptop_takes_whole_queries(tiny):
+    folder, _, inner, _ = tiny
+    (folder / "ltrc_yahoo.tar.bz2").write_bytes(inner)
+    data = datasets.load("yahoo_ltr", data="real", seed=2)
+    assert [getattr(data, f"y_{part}").size for part in PARTS] == [10, 10, 5]
+    assert all(np.bincount(data.query_train)[q] == 5 for q in data.query_train)
+
+
+def test_other_files_are_refused(tiny, monkeypatch):
+    folder, _, inner, _ = tiny
+    (folder / "ltrc_yahoo.tar.bz2").write_bytes(inner)
+    monkeypatch.setattr(yahoo_ltr, "N_PRESENT", 519)
+    with pytest.raises(datasets.DataUnavailable, match=r"(?s)not set 1 of C14B.*Webscope"):
+        datasets.load("yahoo_ltr", data="real")
 
 
 def test_the_public_address_is_fetched_by_fetch_only(tiny, monkeypatch):
@@ -135,22 +139,25 @@ def test_another_inner_archive_never_becomes_data(tiny, monkeypatch):
     assert not list(cache_folder().rglob("*.part"))
 
 
-@pytest.mark.parametrize("damage", ["cut", "without"])
-def test_a_damaged_outer_archive_is_named(tiny, damage):
-    folder, _, _, outer = tiny
-    content = outer[: len(outer) // 2] if damage == "cut" else packed({"README": b"x"}, "w:gz")
-    (folder / "dataset.tgz").write_bytes(content)
-    with pytest.raises(datasets.DamagedData, match=r"dataset\.tgz: (damaged|no ltrc_yahoo)"):
-        datasets.load("yahoo_ltr")
-
-
-def test_a_damaged_line_is_named(tiny):
-    folder, texts, _, _ = tiny
-    for name, text in texts.items():
-        (folder / name).write_bytes(text)
-    text = texts["set1.valid.txt"].replace(b"qid:2 1:", b"qid:2 1;", 1)
-    (folder / "set1.valid.txt").write_bytes(text)
-    with pytest.raises(datasets.DamagedData, match=r"set1\.valid\.txt, line 6:"):
+@pytest.mark.parametrize(
+    ("damage", "message"),
+    [
+        ("cut", r"dataset\.tgz: damaged"),
+        ("without", r"dataset\.tgz: no ltrc_yahoo"),
+        ("line", r"set1\.valid\.txt, line 6:"),
+    ],
+)
+def test_a_damaged_file_is_named(tiny, damage, message):
+    folder, texts, _, outer = tiny
+    line = texts["set1.valid.txt"].replace(b"qid:2 1:", b"qid:2 1;", 1)
+    files = {
+        "cut": {"dataset.tgz": outer[: len(outer) // 2]},
+        "without": {"dataset.tgz": tar({"README": b"x"}, "w:gz")},
+        "line": texts | {"set1.valid.txt": line},
+    }
+    for name, content in files[damage].items():
+        (folder / name).write_bytes(content)
+    with pytest.raises(datasets.DamagedData, match=message):
         datasets.load("yahoo_ltr")
 
 
@@ -158,11 +165,6 @@ def test_the_address_and_its_checksum_are_declared():
     forms = yahoo_ltr.FILES["train"].forms
     assert forms[1].sha256.startswith("2d96b587828f5a4d")
     assert "YahooResearch/Yahoo-Learning-to-Rank-Challenge" in forms[2].urls[0]
-    status = {record["name"]: record for record in datasets.status()}
-    assert status["yahoo_ltr"]["bytes"] in (0, 421_002_538) or status["yahoo_ltr"]["present"]
-
-
-# --- the published prices ------------------------------------------------------------------------
 
 
 @NEEDS_MIRROR
@@ -199,9 +201,9 @@ def test_the_small_set_is_the_training_file(tiny, monkeypatch):
     data = datasets.load("yahoo_ltr_small", scale="paper", data="real")
     check_contract(data)
     assert data.provenance["cut_at"] == [10, 20]
-    assert np.concatenate(arrays(data)[6:]).tolist() == [1 + i // 5 for i in range(30)]
-    text = texts["set1.train.txt"].decode()
-    assert data.X_valid[0, 0] == np.float32(re.findall(r" 1:([\d.]+)", text)[10])
+    queries = np.concatenate([getattr(data, f"query_{part}") for part in PARTS])
+    assert queries.tolist() == [1 + i // 5 for i in range(30)]
+    np.testing.assert_allclose(data.X_valid[0], documents(30)[1][10], rtol=1e-6)
     assert data.feature_costs.tolist() == [1, 5, 20, 50, 100, 200]
     monkeypatch.setattr(yahoo_ltr_small, "LAPTOP_SIZES", (5, 5, 9))
     laptop = datasets.load("yahoo_ltr_small", data="real")
@@ -215,14 +217,6 @@ def test_the_small_set_refuses_another_file(tiny):
         datasets.load("yahoo_ltr_small", data="real")
 
 
-def test_the_small_stand_in_draws_rows_of_its_own():
-    small = datasets.load("yahoo_ltr_small", scale="smoke")
-    large = datasets.load("yahoo_ltr", scale="smoke")
-    check_contract(small)
-    np.testing.assert_array_equal(small.feature_costs, large.feature_costs)
-    assert not np.isin(small.X_train[:, 0], large.X_train[:, 0]).all()
-
-
 # --- the real part -------------------------------------------------------------------------------
 
 
@@ -231,12 +225,8 @@ def test_the_parts_stand_in_is_as_described():
     check_contract(data)
     assert [getattr(data, f"y_{part}").size for part in PARTS] == [2_108, 897, 768]
     counts = np.unique(data.feature_costs, return_counts=True)
-    assert tuple(zip(*(c.tolist() for c in counts), strict=True)) == tuple(
-        (float(price), count) for price, count in yahoo_ltr_sample.GROUPS
-    )
-    frequencies = np.bincount(data.y_train.astype(int)) / data.y_train.size
-    np.testing.assert_allclose(frequencies, [0.26, 0.36, 0.28, 0.076, 0.019], atol=0.05)
-    assert np.bincount(data.query_train).max() <= 29
+    groups = tuple(zip(*(c.tolist() for c in counts), strict=True))
+    assert groups == yahoo_ltr_sample.GROUPS
 
 
 def put_part(folder, monkeypatch, query: str, text: str = "1 1:0.5\n0 2:1\n2 1:1\n") -> None:
@@ -245,8 +235,7 @@ def put_part(folder, monkeypatch, query: str, text: str = "1 1:0.5\n0 2:1\n2 1:1
     for half in ("train", "test"):
         for name, content in {f"rank.{half}": text, f"rank.{half}.query": query}.items():
             (folder / name).write_text(content)
-            form = Form(name, "text", hashlib.sha256(content.encode()).hexdigest())
-            files[name] = replace(yahoo_ltr_sample.FILES[name], forms=(form,))
+            files[name] = recorded(yahoo_ltr_sample.FILES[name], content.encode())
     monkeypatch.setattr(yahoo_ltr_sample, "FILES", files)
 
 

@@ -1,7 +1,5 @@
 """A driver that is killed while its workers compute features leaves neither workers nor memory."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

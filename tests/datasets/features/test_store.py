@@ -1,7 +1,5 @@
 """Feature columns on disk: computed once, checked, resumed; and their measured times."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
@@ -15,10 +13,11 @@ import numpy as np
 import pytest
 
 from datasets import features
-from datasets.errors import CacheFull, DataUnavailable
+from datasets.errors import DataUnavailable
 from datasets.features import __main__ as command
 from datasets.features import loading, measured_times, prices, pruning, store
 from datasets.features.families import Family
+from datasets.images import ImageSet
 
 TRAIN = np.random.RandomState(0).randint(0, 256, (7, 4, 4)).astype(np.uint8)
 TEST = np.random.RandomState(1).randint(0, 256, (3, 4, 4)).astype(np.uint8)
@@ -209,6 +208,7 @@ def test_columns_that_do_not_fit_leave_an_index_without_them(cache):
         [sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=True
     )
     assert "no space left in" in done.stdout
+    assert "while writing features" in done.stdout
     assert not list(cache.rglob("*.tmp"))
     make(FIRST, SECOND)
 
@@ -232,8 +232,7 @@ def test_pruning_finds_what_no_current_family_gives(cache, monkeypatch):
     for record in pruning.unused():
         pruning.remove(record["folder"])
     assert pruning.unused() == []
-    check_two = np.concatenate([expected(TRAIN)[:32]])
-    np.testing.assert_array_equal(here.open("train"), check_two)
+    np.testing.assert_array_equal(here.open("train"), expected(TRAIN)[:32])
     monkeypatch.setattr(store.importlib.metadata, "version", lambda library: "0")
     assert [record["reason"] for record in pruning.unused()] == [
         "made with other versions of libraries"
@@ -254,16 +253,6 @@ def test_other_images_families_and_libraries_have_other_places(monkeypatch):
     assert place(checksum="other") != here
     monkeypatch.setattr(store.importlib.metadata, "version", lambda library: "0")
     assert place() != here
-
-
-@pytest.mark.skipif(not hasattr(os, "posix_fallocate"), reason="space is not reserved here")
-def test_a_full_disk_is_named(monkeypatch):
-    def full(*_):
-        raise OSError(errno.ENOSPC, "No space left on device")
-
-    monkeypatch.setattr(os, "posix_fallocate", full)
-    with pytest.raises(CacheFull, match=r"no space left in .* while writing features"):
-        make(FIRST)
 
 
 def test_a_folder_that_cannot_be_written_is_named(monkeypatch):
@@ -305,8 +294,6 @@ def test_load():
 
 @pytest.mark.parametrize("n_train", [20_000, 500])
 def test_the_first_images_are_used_at_laptop_scale(monkeypatch, n_train):
-    from datasets.images import ImageSet
-
     images = np.zeros((n_train, 32, 32, 3), np.uint8)
     whole = ImageSet(
         name="cifar10",
@@ -339,15 +326,6 @@ def test_images_of_another_size_stop_the_load(monkeypatch):
 # --- measured times ------------------------------------------------------------------------------
 
 
-def test_every_family_has_a_measured_time():
-    table = prices.read()
-    rows = [(row["dataset"], row["family"]) for row in table]
-    assert len(set(rows)) == len(rows)
-    for name in features.NAMES:
-        assert [f for dataset, f in rows if dataset == name] == list(features.sizes(name))
-        assert "images in blocks of" in prices.origin(table, name)
-
-
 def test_measure_and_replace(tmp_path, monkeypatch):
     monkeypatch.setattr(measured_times, "LEAST_SECONDS", 1e-4)
     path = tmp_path / "milliseconds.csv"
@@ -363,35 +341,11 @@ def test_measure_and_replace(tmp_path, monkeypatch):
         ("mnist", "first"),
     ]
     assert prices.of_family(table, "mnist", "first") == 3.5
-    with pytest.raises(ValueError, match="no measured time for family second of mnist"):
-        prices.of_family(table, "mnist", "second")
     assert prices.origin(table, "inria_person") == "not measured"
-
-
-@pytest.mark.parametrize("time", ["0", "-1", "nan", "inf", "", "fast"])
-def test_a_table_with_a_wrong_time_is_refused(tmp_path, time):
-    path = tmp_path / "milliseconds.csv"
-    path.write_text(",".join(prices.COLUMNS) + f"\nmnist,first,{time},real,7,processor,today\n")
-    with pytest.raises(ValueError, match=r"mnist, first, milliseconds: .* is no positive time"):
-        prices.read(path)
-
-
-def test_a_table_with_other_columns_is_refused(tmp_path):
-    path = tmp_path / "milliseconds.csv"
-    path.write_text("dataset,family\nmnist,first\n")
-    with pytest.raises(ValueError, match="columns are"):
-        prices.read(path)
 
 
 def test_readme_has_the_tables():
     assert command.README.read_text(encoding="utf-8") == command.readme()
-
-
-def test_command_line(capsys, monkeypatch):
-    assert command.main(["mnist"]) == 0
-    assert "| gradient histogram | hog_oriented_4 | 2,592 |" in capsys.readouterr().out
-    assert command.main(["minst"]) == 2
-    assert "did you mean mnist" in capsys.readouterr().err
 
 
 def test_remeasure_replaces_table_and_readme(capsys, monkeypatch, tmp_path):

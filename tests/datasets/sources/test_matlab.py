@@ -1,7 +1,5 @@
 """MATLAB files that hold what they should, and others."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.io import savemat

@@ -1,7 +1,5 @@
 """The reader of SVM-rank lines: what it reads, and every way in which a line can be wrong."""
 
-from __future__ import annotations
-
 import io
 
 import numpy as np
@@ -87,35 +85,33 @@ def test_a_wrong_line_is_named(line, reason):
         read(GOOD + line + b"\n1 qid:10 1:1\n", grades=range(5))
 
 
-def test_lines_that_must_be_complete():
-    assert read(b"1 qid:1 1:1 2:0 3:0\n", complete=True).X.tolist() == [[1, 0, 0]]
-    with pytest.raises(DamagedData, match="line 2: lists 2 of the 3 features"):
-        read(b"1 qid:1 1:1 2:0 3:0\n1 qid:1 1:1 2:0\n", complete=True)
+COMPLETE = b"1 qid:1 1:1 2:0 3:0\n"
+HOSTILE = b"1 qid:1 " + b"1:" * 200_000 + b"\n"  # would take minutes if the grammar went back
 
 
-def test_what_float32_cannot_hold():
-    with pytest.raises(DamagedData, match="line 1: a value is too large"):
-        read(b"1 qid:1 1:1e300\n", dtype=np.float32)
+@pytest.mark.parametrize(
+    ("text", "how", "reason"),
+    [
+        (COMPLETE + b"1 qid:1 1:1 2:0\n", {"complete": True}, "line 2: lists 2 of the 3 features"),
+        (b"1 qid:1 1:1e300\n", {"dtype": np.float32}, "line 1: a value is too large"),
+        (GOOD, {"has_queries": False}, "line 1: has a qid"),
+        (b"", {}, "no row"),
+        (b"\n\n", {}, "no row"),
+        (b"# nothing\n", {}, "no row"),
+        (HOSTILE, {}, "line 1"),
+    ],
+    ids=["incomplete", "float32", "qid", "empty", "blank", "comment", "long"],
+)
+def test_a_wrong_file_is_refused(text, how, reason):
+    with pytest.raises(DamagedData, match=rf"file\.txt.*{reason}"):
+        read(text, **how)
+
+
+def test_a_complete_line():
+    assert read(COMPLETE, complete=True).X.tolist() == [[1, 0, 0]]
 
 
 def test_a_split_query_is_found_across_pieces():
     text = b"".join(b"0 qid:%d 1:1\n" % query for query in (1, 1, 2, 3, 3, 2))
     with pytest.raises(DamagedData, match="line 6: query 2 comes back"):
         list(read_pieces(io.BytesIO(text), "f", 1, chunk_lines=2))
-
-
-def test_queries_where_none_may_be():
-    with pytest.raises(DamagedData, match="line 1: has a qid"):
-        read(GOOD, has_queries=False)
-
-
-@pytest.mark.parametrize("text", [b"", b"\n\n", b"# nothing\n"])
-def test_a_file_without_rows(text):
-    with pytest.raises(DamagedData, match=r"file\.txt: no row"):
-        read(text)
-
-
-def test_a_long_hostile_line_ends_soon():
-    line = b"1 qid:1 " + b"1:" * 200_000 + b"\n"  # would take minutes if the grammar went back
-    with pytest.raises(DamagedData, match="line 1"):
-        read(line)

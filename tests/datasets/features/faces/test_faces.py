@@ -1,23 +1,22 @@
 """The features of windows of faces, against naive computations and other libraries."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from skimage.feature import hog as skimage_hog
 
-from datasets.features.faces import families, haar, hog, patterns
+from datasets.features.faces import families, haar, haar_columns, hog, patterns
 from tests.datasets.picture_archives import noise
 
 SHAPE = (19, 19)
 
 
-def windows(n: int = 4) -> np.ndarray:
-    """Noise, a smooth slope, a constant window, and black and white halves."""
+def windows(n: int = 5) -> np.ndarray:
+    """Noise, a smooth slope, constant, black and white halves, and one with hardly anything."""
     found = noise(5, n, *SHAPE)
     found[1] = (np.arange(19) * 7 + np.arange(19)[:, None] * 3).astype(np.uint8)
     found[2] = 131
     found[3] = np.where(np.arange(19) < 9, 0, 255)
+    found[4], found[4, 0, 0] = 0, 1
     return found
 
 
@@ -71,32 +70,7 @@ def test_haar_against_sums_by_loops(kind):
         columns, np.clip(np.floor(128 + 32 * np.round(exact, 12)), 0, 255).astype(np.uint8)
     )
     assert len(np.unique(columns)) > 20
-
-
-def test_constant_window_is_zero_everywhere():
-    for value in (0, 7, 255):
-        window = np.full((1, *SHAPE), value, dtype=np.uint8)
-        integral, deviation = haar.prepared(window)
-        assert deviation.tolist() == [1.0]
-        assert integral[0, -1] == value * 361
-        for kind in haar.KINDS:
-            assert (haar.haar(window, kind, 200) == 128).all()
-
-
-def test_standard_deviation():
-    found = noise(1, 50, *SHAPE)
-    found[3], found[3, 0, 0] = 0, 1  # hardly anything
-    np.testing.assert_allclose(
-        haar.prepared(found)[1], found.reshape(50, -1).astype(float).std(axis=1), rtol=1e-13
-    )
-
-
-def test_contrast_and_brightness_change_nothing():
-    dim = noise(2, 6, *SHAPE) // 4
-    for kind in haar.KINDS:
-        np.testing.assert_array_equal(
-            haar.haar(dim, kind, 100), haar.haar((3 * dim + 40).astype(np.uint8), kind, 100)
-        )
+    assert (columns[2] == 128).all()
 
 
 def test_what_lies_beyond_four_standard_deviations_is_cut_off():
@@ -155,7 +129,7 @@ def naive_pattern(window: np.ndarray, r: int, c: int, steps: list[tuple[int, int
 def test_patterns_against_counting():
     found = windows()
     columns = patterns.patterns(found)
-    assert columns.shape == (4, patterns.N_FEATURES)
+    assert columns.shape == (5, patterns.N_FEATURES)
     four_steps = [(-1, 0), (0, 1), (1, 0), (0, -1)]
     eight_steps = [(-1, -1), (-1, 0), (-1, 1), (0, 1), (1, 1), (1, 0), (1, -1), (0, -1)]
     uniform = [code for code in range(256) if changes(code) <= 2]
@@ -180,18 +154,6 @@ def changes(code: int) -> int:
     """Changes between neighbouring bits of a pattern, around the circle."""
     bits = f"{code:08b}"
     return sum(bits[i] != bits[i - 1] for i in range(8))
-
-
-def test_bins_of_patterns():
-    uniform = patterns.uniform_bins()
-    assert np.unique(uniform).tolist() == list(range(59))
-    assert [int(b == 58) for b in uniform] == [int(changes(code) > 2) for code in range(256)]
-    four = patterns.four_bins()
-    assert four[0b01000000] == 0b1000  # above
-    assert four[0b00010000] == 0b0100  # right
-    assert four[0b00000100] == 0b0010  # below
-    assert four[0b00000001] == 0b0001  # left
-    assert four[0b10101010] == 0
 
 
 # --- all of them ---------------------------------------------------------------------------------
@@ -220,3 +182,62 @@ def test_what_is_shared_is_what_the_families_use():
     np.testing.assert_array_equal(
         hog.prepared(found), hog.gradients.cell_histograms(hog.padded(found), 4, 9, False)
     )
+
+
+# --- Haar-like columns alone ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("shape", [(24, 24), (36, 18), (19, 19)])
+def test_columns_are_those_of_each_kind(monkeypatch, shape):
+    windows = noise(1, 11, *shape)
+    expected = np.concatenate([haar.haar(windows, kind, 30) for kind in haar.KINDS], axis=1).T
+    np.testing.assert_array_equal(haar_columns.computed(windows, 30), expected)
+    monkeypatch.setattr(haar_columns, "BLOCK_VALUES", 100)  # three windows at a time
+    np.testing.assert_array_equal(haar_columns.computed(windows, 30), expected)
+
+
+def test_names_say_where_the_features_lie():
+    names = haar_columns.feature_names((36, 18), 7)
+    kinds, boxes = haar_columns.outlines(names)
+    assert kinds.tolist() == np.repeat(range(5), 7).tolist()
+    for k, kind in enumerate(haar.KINDS):
+        np.testing.assert_array_equal(boxes[kinds == k], haar.boxes(kind, (36, 18), 7))
+    assert (boxes[:, 2] <= 36).all()
+    assert (boxes[:, 3] <= 18).all()
+    cbcl_names = families.feature_names()[:1000]
+    np.testing.assert_array_equal(
+        haar_columns.outlines(cbcl_names).boxes[:200], haar.boxes("two_across", (19, 19), 200)
+    )
+    for wrong in ("hog_3", "haar_five_0_0_1_1", "haar_four_0_0_1"):
+        with pytest.raises(ValueError, match=f"'{wrong}' is no Haar-like feature"):
+            haar_columns.outlines([*names, wrong])
+    assert haar_columns.outlines([]).boxes.shape == (0, 4)
+
+
+@pytest.mark.parametrize("wrong", [0, -1, 2.0, True, "5"])
+def test_numbers_that_are_none(wrong):
+    with pytest.raises(ValueError, match="per_kind must be an integer"):
+        haar_columns.families(wrong)
+
+
+def test_more_features_than_there_are():
+    with pytest.raises(ValueError, match="features two_across"):
+        haar_columns.computed(noise(0, 2, 6, 6), 10_000)
+
+
+def test_columns_are_kept_once(cache, monkeypatch):
+    windows = noise(2, 9, 24, 24)
+    stored, digest = haar_columns.stored("toy", windows, 20)
+    assert isinstance(stored, np.memmap)
+    np.testing.assert_array_equal(stored, haar_columns.computed(windows, 20))
+
+    def forbidden(*args):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(haar_columns, "computed", forbidden)
+    again, same = haar_columns.stored("toy", windows, 20)
+    np.testing.assert_array_equal(again, stored)
+    assert same == digest
+    for other in ((windows, 21), (windows[:-1], 20)):
+        with pytest.raises(AssertionError, match="computed again"):
+            haar_columns.stored("toy", *other)

@@ -1,12 +1,10 @@
 """The descriptors of Scene-15: each image's from itself alone, and small cases worked by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
-from PIL import Image
 
 import datasets
+from datasets.features import visual_words
 from datasets.features.scenes import (
     binary_patterns,
     detectors,
@@ -117,12 +115,14 @@ def test_pooling_is_the_largest_in_each_cell():
     np.testing.assert_array_equal(found[1], found[[5, 6, 9, 10]].max(axis=0))
 
 
-def test_nearest_word_is_the_first_of_the_nearest():
+@pytest.mark.parametrize("nearest", [words.nearest, visual_words.nearest_words])
+def test_nearest_word_is_the_first_of_the_nearest(nearest):
+    """Here and of Caltech-101."""
     rng = np.random.default_rng(1)
     points = rng.integers(0, 9, (200, 4)).astype(np.float32)
     book = rng.integers(0, 9, (30, 4)).astype(np.float32)
     squares = ((points[:, None] - book) ** 2).sum(axis=2)
-    np.testing.assert_array_equal(words.nearest(points, book), squares.argmin(axis=1))
+    np.testing.assert_array_equal(nearest(points, book), squares.argmin(axis=1))
 
 
 def test_pyramid_of_words_by_hand():
@@ -233,5 +233,4 @@ def test_detectors_see_the_whole_picture_at_four_sizes():
     small = detectors.resized(np.full((200, 200), 5, dtype=np.uint8), 72)
     assert small.shape == (72, 72)
     assert (small == 5).all()
-    assert isinstance(Image.fromarray(small), Image.Image)
     assert detectors.windows(small).shape == (4, 4, 900)

@@ -1,13 +1,9 @@
 """Kernels, machines and prices of the features of Scene-15."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.svm import SVC
 
-from datasets.features.__main__ import main
-from datasets.features.measured_times import write_table
 from datasets.features.scenes import prices
 from datasets.features.scenes.descriptors import DESCRIPTORS, Descriptor
 from datasets.features.scenes.kernels import Kernel, intersections, squared_distances
@@ -46,13 +42,9 @@ def test_kernels_are_kernels(descriptor):
     assert np.linalg.eigvalsh(gram).min() > -1e-9
     single = Kernel(descriptor, a).rows(a[3:4])
     np.testing.assert_allclose(single[0], gram[3], rtol=1e-14)
-
-
-@pytest.mark.parametrize("descriptor", [HISTOGRAM, VECTOR], ids=lambda d: d.kernel)
-def test_empty_and_equal_pictures_have_a_kernel(descriptor):
-    nothing = np.zeros((3, 12), dtype=np.uint8)
-    assert np.isfinite(Kernel(descriptor, nothing).rows(nothing)).all()
-    assert np.isfinite(Kernel(descriptor, rows(3)).rows(nothing)).all()
+    nothing = np.zeros((3, 12), dtype=np.uint8)  # empty pictures, and equal ones
+    for reference in (nothing, a):
+        assert np.isfinite(Kernel(descriptor, reference).rows(nothing)).all()
 
 
 def test_width_of_the_rbf_is_the_mean_over_different_pictures():
@@ -86,9 +78,6 @@ def test_features_of_a_descriptor_are_rounded_decisions():
     np.testing.assert_array_equal(found["test"], np.rint(decided * GRID) / GRID)
 
 
-# --- prices --------------------------------------------------------------------------------------
-
-
 def test_every_descriptor_has_a_committed_price():
     table = prices.read()
     for descriptor in DESCRIPTORS:
@@ -97,51 +86,3 @@ def test_every_descriptor_has_a_committed_price():
         assert price.machine < price.kernel < price.descriptor
     assert prices.n_reference(table) == 450
     assert "measured CPU time per picture, one thread" in prices.origin(table)
-
-
-def test_prices_are_written_and_read(tmp_path):
-    path = tmp_path / "times.csv"
-    write_table(path, prices.COLUMNS, prices.read())
-    assert path.read_bytes() == prices.TABLE.read_bytes()
-
-
-@pytest.mark.parametrize("wrong", ["", "-1", "nan", "inf", "0", "soon"])
-def test_a_price_that_is_none_is_named(tmp_path, wrong):
-    path = tmp_path / "times.csv"
-    first = prices.read()[0]
-    write_table(path, prices.COLUMNS, [first | {"kernel_ms": wrong}])
-    with pytest.raises(ValueError, match=f"times.csv: {first['descriptor']}, kernel_ms: '{wrong}'"):
-        prices.read(path)
-
-
-def test_other_columns_are_refused(tmp_path):
-    path = tmp_path / "times.csv"
-    path.write_text("descriptor,ms\ngist,3\n")
-    with pytest.raises(ValueError, match="columns are"):
-        prices.read(path)
-
-
-def test_a_descriptor_without_price_says_how_to_measure():
-    with pytest.raises(ValueError, match="--remeasure"):
-        prices.of_descriptor(prices.read()[1:], prices.read()[0]["descriptor"])
-
-
-def test_command_line_shows_the_table(capsys):
-    assert main(["scene15"]) == 0
-    assert "geometric_texton" in capsys.readouterr().out
-
-
-def test_command_line_without_data(capsys, unreachable):
-    assert main(["--remeasure", "scene15"]) == 3
-    assert "Scene-15" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize(("one", "whole"), [("3.2", "3.1"), ("0", "3.1"), ("", "3.1")])
-def test_a_pass_that_is_no_part_of_a_detector_is_refused(tmp_path, one, whole):
-    row = {"detector_ms": whole, "pass_ms": one, "block": 26, "processor": "any", "date": "today"}
-    write_table(tmp_path / "pass.csv", prices.PASS_COLUMNS, [row])
-    with pytest.raises(ValueError, match=r"positive|as long"):
-        prices.shared_part(tmp_path / "pass.csv")
-    longer = {**row, "pass_ms": "3.0", "detector_ms": "4.0"}
-    write_table(tmp_path / "pass.csv", prices.PASS_COLUMNS, [longer])
-    assert prices.shared_part(tmp_path / "pass.csv") == 0.75

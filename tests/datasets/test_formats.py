@@ -1,22 +1,20 @@
 """The formats of the official files, in small, and the real files where a mirror is set."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import lzma
-import zipfile
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import datasets
-from datasets import covertype, hepmass, miniboone, yahoo_ltr
+from datasets import covertype, hepmass, miniboone
 from datasets.sources import storage
-from datasets.sources.find import Form, RawFile
+from datasets.sources.find import Form
 from datasets.splits import split_rows
 from tests.datasets.contract import NEEDS_MIRROR, PARTS, check_contract
+from tests.datasets.picture_archives import zipped
 
 # --- the official files' formats, in small -------------------------------------------------------
 
@@ -37,14 +35,12 @@ def test_covertype_containers_hold_the_same_table(cache, tmp_path, monkeypatch, 
     table[:, 54] = np.arange(30) % 7 + 1
     text = "".join(",".join(map(str, row)) + "\n" for row in table).encode()
     name = f"covtype.{reader}"
-    if reader == "wheel":
-        path = cache / "covertype" / name
-        path.parent.mkdir(parents=True)
-        with zipfile.ZipFile(path, "w") as wheel:
-            wheel.writestr(covertype.WHEEL_MEMBER, b"a,header,line\n" + text)
-    else:
-        packed = gzip.compress(text) if reader == "gz" else lzma.compress(text)
-        path = put(cache / "covertype" / name, packed)
+    pack = {
+        "gz": gzip.compress,
+        "xz": lzma.compress,
+        "wheel": lambda text: zipped({covertype.WHEEL_MEMBER: b"a,header,line\n" + text}),
+    }
+    path = put(cache / "covertype" / name, pack[reader](text))
     form = Form(name, reader, storage.file_sha256(path))
     monkeypatch.setattr(covertype, "FILE", replace(covertype.FILE, forms=(form,)))
     monkeypatch.setattr(covertype, "N_ROWS", 30)
@@ -67,9 +63,7 @@ def test_miniboone_text_and_partial_copy_agree(cache, monkeypatch):
     monkeypatch.setattr(miniboone, "SIZES", (14, 6, 20))
     monkeypatch.setattr(miniboone, "TEXT_SHA256", digest(text))
     folder = cache / "miniboone"
-    folder.mkdir(parents=True)
-    with zipfile.ZipFile(folder / "all.zip", "w") as archive:
-        archive.writestr(miniboone.MEMBER, text)
+    put(folder / "all.zip", zipped({miniboone.MEMBER: text}))
     keep = np.setdiff1d(np.arange(40), [0, 7, 20, 39])
     y = (keep < 14).astype(np.uint8)
     np.savez(folder / "part.npz", X=X[keep], y=y, row=keep.astype(np.int32))
@@ -107,14 +101,10 @@ def test_hepmass_is_streamed_into_a_compact_cache(cache, tmp_path, monkeypatch, 
     test, second = hepmass_text(35, 28, True, 1)
     mirror = tmp_path / "mirror"
     monkeypatch.setenv("COST_AWARE_BOOSTING_MIRROR", str(mirror))
-    (mirror / "hepmass").mkdir(parents=True)
-    if container == "zip":
-        with zipfile.ZipFile(mirror / "hepmass" / "hepmass.zip", "w") as archive:
-            archive.writestr("not1000_train.csv.gz", train)
-            archive.writestr("not1000_test.csv.gz", test)
-    else:
-        put(mirror / "hepmass" / "not1000_train.csv.gz", train)
-        put(mirror / "hepmass" / "not1000_test.csv.gz", test)
+    files = {"not1000_train.csv.gz": train, "not1000_test.csv.gz": test}
+    files = {"hepmass.zip": zipped(files)} if container == "zip" else files
+    for name, content in files.items():
+        put(mirror / "hepmass" / name, content)
     data = datasets.load("hepmass_not1000", scale="paper", data="real")
     check_contract(data)
     assert [getattr(data, f"y_{part}").size for part in PARTS] == [35, 14, 56]
@@ -142,70 +132,6 @@ def test_damaged_hepmass_is_no_data(cache, monkeypatch, damage):
     with pytest.raises(datasets.DataUnavailable, match=r"is damaged|34 rows instead of 35"):
         datasets.load("hepmass_1000", data="real")
     assert hepmass.compact("hepmass_1000") is None
-
-
-@pytest.fixture
-def tiny_yahoo(tmp_path, monkeypatch):
-    """A user's copy of set 1 in small: 6 of 8 features occur."""
-    mirror = tmp_path / "mirror"
-    monkeypatch.setenv("COST_AWARE_BOOSTING_MIRROR", str(mirror))
-    monkeypatch.setattr(yahoo_ltr, "N_FEATURES", 8)
-    monkeypatch.setattr(yahoo_ltr, "N_PRESENT", 6)
-    monkeypatch.setattr(yahoo_ltr, "ROWS", {"train": 30, "valid": 10, "test": 20})
-    monkeypatch.setattr(yahoo_ltr, "CHUNK_LINES", 7)
-    monkeypatch.setattr(
-        yahoo_ltr, "SIZES", {"smoke": (5, 5, 5), "laptop": (12, 10, 9), "paper": (30, 10, 20)}
-    )
-    rng = np.random.default_rng(0)
-    texts = {}
-    for part, n in yahoo_ltr.ROWS.items():
-        X = np.round(rng.random((n, 6)), 4) + 0.01
-        columns = [1, 2, 4, 5, 6, 8]
-        query = 1 + np.arange(n) // 5
-        lines = [
-            f"{i % 5} qid:{query[i]} "
-            + " ".join(f"{c}:{v:.4f}" for c, v in zip(columns, X[i], strict=True))
-            for i in range(n)
-        ]
-        put(mirror / "yahoo_ltr" / f"set1.{part}.txt", ("\n".join(lines) + "\n").encode())
-        texts[part] = (X, query)
-    costs = b"1\n5\n10000\n20\n50\n100\n10000\n200\n"
-    put(mirror / "costs" / "yahoo_ltr_set1_feature_cost.txt", costs)
-    form = Form("yahoo_ltr_set1_feature_cost.txt", "text", digest(costs))
-    raw = RawFile("costs", "costs", "MIT", "none.", (form,))
-    monkeypatch.setattr(yahoo_ltr, "COSTS", raw)
-    return mirror, texts
-
-
-def test_yahoo_native_format(cache, tiny_yahoo):
-    mirror, texts = tiny_yahoo
-    data = datasets.load("yahoo_ltr", scale="paper", data="real")
-    check_contract(data)
-    for part, (X, query) in texts.items():
-        np.testing.assert_allclose(getattr(data, f"X_{part}"), X, rtol=1e-6)
-        np.testing.assert_array_equal(getattr(data, f"query_{part}"), query)
-        np.testing.assert_array_equal(getattr(data, f"y_{part}"), np.arange(query.size) % 5)
-    assert data.feature_costs.tolist() == [1, 5, 20, 50, 100, 200]
-    assert data.feature_names[2] == "feature_4"
-    recorded = data.provenance["files"][0]["sha256"]
-    assert recorded == storage.file_sha256(mirror / "yahoo_ltr" / "set1.train.txt")
-
-
-def test_yahoo_laptop_takes_whole_queries(cache, tiny_yahoo):
-    data = datasets.load("yahoo_ltr", data="real", seed=2)
-    assert [getattr(data, f"y_{part}").size for part in PARTS] == [10, 10, 5]
-    assert all(np.bincount(data.query_train)[q] == 5 for q in data.query_train)
-
-
-def test_yahoo_other_files_are_refused(cache, tiny_yahoo, monkeypatch):
-    monkeypatch.setattr(yahoo_ltr, "N_PRESENT", 519)
-    with pytest.raises(datasets.DataUnavailable, match=r"(?s)not set 1 of C14B.*Webscope"):
-        datasets.load("yahoo_ltr", data="real")
-
-
-def test_yahoo_missing_copy_says_how_to_get_it(unreachable):
-    with pytest.raises(datasets.DataUnavailable, match=r"(?s)set1.train.txt.*request.*Webscope"):
-        datasets.load("yahoo_ltr", data="real")
 
 
 # --- real data -----------------------------------------------------------------------------------
