@@ -44,12 +44,15 @@ class CacheFull(DataUnavailable):
         return type(self), (self.folder, self.what)
 
 
+_REPLACE = "Nothing of it is used. Replace the file, or delete it to have it fetched anew."
+
+
 class ChecksumMismatch(RuntimeError):
     """A file is not the one whose SHA-256 is on record; it never becomes data."""
 
-    def __init__(self, file: str, expected: str, found: str, advice: str = "") -> None:
+    def __init__(self, file: str, expected: str, found: str, advice: str = _REPLACE) -> None:
         text = f"checksum mismatch: {file}\n  expected sha256 {expected}\n  found    sha256 {found}"
-        super().__init__(f"{text}\n  {advice}" if advice else text)
+        super().__init__(f"{text}\n  {advice}")
         self.file = file
         self.expected = expected
         self.found = found

@@ -211,7 +211,7 @@ def _decode(collection: Collection, k: int, file: Found, out: Path) -> None:
         digest = checksum({"X": rows.X, "y": rows.y, "query": rows.query})
         if digest != collection.digests[k]:
             name = f"decoded tables of {file.path}"
-            raise ChecksumMismatch(name, collection.digests[k], digest, "Replace the file.")
+            raise ChecksumMismatch(name, collection.digests[k], digest)
     rows.save(out)
 
 

@@ -33,6 +33,7 @@ from datasets.features.gradients import (
     n_cells,
     opponent,
 )
+from datasets.features.scenes.words import nearest
 
 SPACING = 8
 """Pixels between neighbouring descriptors."""
@@ -155,16 +156,8 @@ def codebook(words: int, colour: bool) -> np.ndarray:
     return book
 
 
-def nearest_words(points: np.ndarray, book: np.ndarray) -> np.ndarray:
-    """Find the nearest word of each descriptor, the first of several."""
-    # |p - b|² = |p|² - 2 (p·b - |b|²/2): multiples of 1/2 below 2^23, hence exact.
-    nearness = points.reshape(-1, points.shape[-1]) @ book.T
-    nearness -= np.einsum("ij,ij->i", book, book) / 2
-    return nearness.argmax(axis=1).reshape(points.shape[:-1])
-
-
 def _word_counts(image: np.ndarray, words: int, colour: bool, level: int) -> np.ndarray:
-    words_at = nearest_words(descriptors(image, colour), codebook(words, colour))
+    words_at = nearest(descriptors(image, colour), codebook(words, colour))
     grid = (image.shape[0] // SPACING, image.shape[1] // SPACING)
     place = cell_numbers(grid, level).reshape(-1) * words + words_at
     counts = np.bincount(place.reshape(-1), minlength=n_words(words, level))

@@ -81,7 +81,5 @@ def self_similarity(images: np.ndarray, *, learned: str) -> np.ndarray:
     book = learned_arrays(learned)["similarity_words"]
     histograms = np.empty((len(images), N_SELF_SIMILARITY), dtype=np.uint8)
     for image, row in zip(images, histograms, strict=True):
-        points = similarities(image)
-        words = nearest(points.reshape(-1, N_SIMILARITIES), book)
-        row[:] = pyramid(words.reshape(points.shape[:2]), N_WORDS)
+        row[:] = pyramid(nearest(similarities(image), book), N_WORDS)
     return histograms

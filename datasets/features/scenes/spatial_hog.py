@@ -31,7 +31,5 @@ def spatial_hog(images: np.ndarray, *, learned: str) -> np.ndarray:
     book = learned_arrays(learned)["hog_words"]
     histograms = np.empty((len(images), N_HOG), dtype=np.uint8)
     for image, row in zip(images, histograms, strict=True):
-        points = blocks(image)
-        words = nearest(points.reshape(-1, BLOCK_VALUES), book)
-        row[:] = pyramid(words.reshape(points.shape[:2]), N_WORDS)
+        row[:] = pyramid(nearest(blocks(image), book), N_WORDS)
     return histograms

@@ -39,9 +39,7 @@ def filter_responses(image: np.ndarray) -> np.ndarray:
 
 def textons(image: np.ndarray, learned: str) -> np.ndarray:
     """Give the texton at every second pixel, (rows, columns) int64."""
-    filtered = filter_responses(image)
-    book = learned_arrays(learned)["textons"]
-    return nearest(filtered.reshape(-1, N_FILTERS), book).reshape(filtered.shape[:2])
+    return nearest(filter_responses(image), learned_arrays(learned)["textons"])
 
 
 def texton_histogram(images: np.ndarray, *, learned: str) -> np.ndarray:

@@ -14,10 +14,11 @@ N_CELLS = sum(4**level for level in range(LEVELS))
 
 
 def nearest(points: np.ndarray, book: np.ndarray) -> np.ndarray:
-    """Find the nearest word of each point, the first of several."""
-    nearness = points @ book.T
+    """Find the nearest word of each point (..., d), the first of several."""
+    # |p - b|² = |p|² - 2 (p·b - |b|²/2): multiples of 1/2 below 2^23, hence exact.
+    nearness = points.reshape(-1, points.shape[-1]) @ book.T
     nearness -= np.einsum("ij,ij->i", book, book) / 2
-    return nearness.argmax(axis=1)
+    return nearness.argmax(axis=1).reshape(points.shape[:-1])
 
 
 @functools.lru_cache(maxsize=8)

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 import datasets
-from datasets.features import visual_words
 from datasets.features.scenes import (
     binary_patterns,
     detectors,
@@ -115,14 +114,14 @@ def test_pooling_is_the_largest_in_each_cell():
     np.testing.assert_array_equal(found[1], found[[5, 6, 9, 10]].max(axis=0))
 
 
-@pytest.mark.parametrize("nearest", [words.nearest, visual_words.nearest_words])
-def test_nearest_word_is_the_first_of_the_nearest(nearest):
-    """Here and of Caltech-101."""
+def test_nearest_word_is_the_first_of_the_nearest():
     rng = np.random.default_rng(1)
     points = rng.integers(0, 9, (200, 4)).astype(np.float32)
     book = rng.integers(0, 9, (30, 4)).astype(np.float32)
     squares = ((points[:, None] - book) ** 2).sum(axis=2)
-    np.testing.assert_array_equal(nearest(points, book), squares.argmin(axis=1))
+    np.testing.assert_array_equal(words.nearest(points, book), squares.argmin(axis=1))
+    grid = words.nearest(points.reshape(10, 20, 4), book)
+    np.testing.assert_array_equal(grid, squares.argmin(axis=1).reshape(10, 20))
 
 
 def test_pyramid_of_words_by_hand():
