@@ -15,6 +15,7 @@ from experiments.cronus_2012.cells.rows import model_row, stage_row
 from experiments.cronus_2012.registered import ARTEFACTS
 from experiments.cronus_2012.show import comparison
 from experiments.cronus_2012.show.panels import PANELS, REJECTIONS, make_cell
+from experiments.looks import LOOKS
 from experiments.primaries.declared import FIRST_SEED
 from tests.experiments.cegb_2017.drawn_as_published import check_drawn, published
 
@@ -166,6 +167,11 @@ def test_all_methods_have_as_many_threshold_settings_and_overnight_as_many_model
 @pytest.mark.parametrize("artefact", published(ARTEFACTS, slow=["cronus-figure2"]))
 def test_what_is_drawn_can_be_read_and_synthetic_data_are_named(artefact):
     check_drawn(artefact)
+
+
+def test_every_method_has_a_look():
+    drawn = {method for method, *_ in MODELS if not method.startswith("early_exit")}
+    assert drawn | {"early_exit"} <= set(LOOKS)
 
 
 def test_one_choice_for_all_models_of_a_draw():

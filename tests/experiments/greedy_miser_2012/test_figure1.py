@@ -21,6 +21,7 @@ from experiments.greedy_miser_2012.cells import measure, methods, usage
 from experiments.greedy_miser_2012.cells.bisect_path import MOST, bisect_path
 from experiments.greedy_miser_2012.registered import ARTEFACTS
 from experiments.greedy_miser_2012.show.panels import PANELS, make_cell
+from experiments.looks import LOOKS
 from experiments.publishing.output import read_published
 from experiments.running.provenance import ROOT
 from tests.experiments.cegb_2017.drawn_as_published import check_drawn, published
@@ -312,3 +313,8 @@ def test_a_tradeoff_without_models_has_no_name():
         for there in (rows, rows[rows["tradeoff"] != largest])
     )
     assert whole - less == {f"{largest:.3g}"}
+
+
+def test_every_method_has_a_look():
+    drawn = {cell.algorithm for cell in figure1.make_cells("laptop", range(1))}
+    assert drawn <= set(LOOKS)

@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 
 from experiments.artefact import SCALES
+from experiments.looks import LOOKS
 from experiments.mddag_2012 import extra_choices, extra_costs, figure2
 from experiments.mddag_2012.cells import dags
 from experiments.mddag_2012.cells.dags import METHODS
@@ -52,10 +53,11 @@ def test_every_cell_is_declared_once(scale):
     assert all(artefact.cells(scale) for artefact in ARTEFACTS)
 
 
-def test_methods_are_those_that_are_trained():
+def test_methods_are_those_that_are_trained_and_have_looks():
     assert set(DETECTORS) == set(dags.DETECTORS)
     assert set(MDDAG) == set(METHODS)
     assert set(VARIANTS) == {"ours", *(change.name for change in extra_choices.CHANGES)}
+    assert {"adaboost", *CASCADES, *MDDAG, *DETECTORS, *extra_costs.METHODS} <= set(LOOKS)
 
 
 # --- the DAG --------------------------------------------------------------------------------------
