@@ -8,9 +8,7 @@ import pandas as pd
 
 from datasets.features import sizes
 from experiments.adaptive_sampling_2014.cells.headline import FAMILIES
-from experiments.adaptive_sampling_2014.cells.methods import (
-    KEYS,
-)
+from experiments.adaptive_sampling_2014.cells.methods import KEYS
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.artefact import Cell
 from experiments.running.provenance import ROOT

@@ -12,7 +12,7 @@ from experiments.adaptive_sampling_2014.cells import headline, measure
 from experiments.adaptive_sampling_2014.cells.methods import KEYS, METHODS
 from experiments.adaptive_sampling_2014.show import tables
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
-from experiments.cell import Cell
+from tests.experiments.adaptive_sampling_2014.made_up_tables import cell as small_cell
 from tests.experiments.adaptive_sampling_2014.made_up_tables import (
     features,
     line_of,
@@ -57,8 +57,7 @@ def test_weights_give_classes_the_wanted_shares():
 
 
 def cell(method, **params):
-    given = {"n_estimators": 6, "max_cost": 2, "rounds": [1, 6], "tables": [1], "timed": False}
-    return Cell("mnist", method, {**given, **params}, seed=3)
+    return small_cell(method, **{"n_estimators": 6, "rounds": [1, 6], "tables": [1]} | params)
 
 
 def test_a_line_is_trained_with_its_sampler_its_parameters_and_weights():

@@ -9,17 +9,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from experiments.adaptive_sampling_2014.cells.methods import (
-    KEYS,
-)
+from experiments.adaptive_sampling_2014.cells.methods import KEYS
 from experiments.adaptive_sampling_2014.show import ranking
 from experiments.adaptive_sampling_2014.show.paper_tables import ROUNDS, SETS, TABLES
 from experiments.adaptive_sampling_2014.show.ranking import agreement, order
 from experiments.running.provenance import ROOT
-from tests.experiments.adaptive_sampling_2014.made_up_tables import (
-    line_of,
-    published,
-)
+from tests.experiments.adaptive_sampling_2014.made_up_tables import line_of, published
 
 
 def test_agreement_by_hand():

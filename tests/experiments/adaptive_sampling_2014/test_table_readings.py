@@ -8,14 +8,8 @@ import pytest
 
 from algorithms.adaboost_mh import AdaBoostMH
 from experiments.adaptive_sampling_2014.cells import measure
-from experiments.adaptive_sampling_2014.cells.grid import (
-    rounds_1_2_5,
-    rounds_by_eighths,
-)
-from experiments.adaptive_sampling_2014.cells.methods import (
-    KEYS,
-    METHODS,
-)
+from experiments.adaptive_sampling_2014.cells.grid import rounds_1_2_5, rounds_by_eighths
+from experiments.adaptive_sampling_2014.cells.methods import KEYS, METHODS
 from experiments.adaptive_sampling_2014.show.paper_tables import ROUNDS, SETS, TABLES, printed
 from tests.experiments.adaptive_sampling_2014.made_up_tables import cell, features
 

@@ -9,12 +9,12 @@ import pytest
 from datasets.features import caltech, mash, nineteen
 from experiments.adaptive_sampling_2014 import extra_milliseconds_table
 from experiments.adaptive_sampling_2014.cells import measure
-from experiments.adaptive_sampling_2014.cells.methods import (
-    METHODS,
-)
+from experiments.adaptive_sampling_2014.cells.methods import METHODS
+from experiments.adaptive_sampling_2014.registered import ARTEFACTS
 from experiments.adaptive_sampling_2014.show import tables
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
 from experiments.running.provenance import ROOT
+from tests.experiments import drawn_as_published
 from tests.experiments.adaptive_sampling_2014.made_up_tables import (
     line_of,
     made_up,
@@ -57,10 +57,11 @@ def test_table_says_what_a_budget_does_not_pay_for():
     assert "no round" not in line_of(text, "Tasting 1.Q")
 
 
-def test_a_stand_in_is_said():
-    rows, meta = made_up({"others": -1.0}), meta_of("mnist", kind="synthetic")
-    assert "SYNTHETIC data" in tables.render(rows, meta, dataset="mnist")
-    assert "SYNTHETIC" in extra_milliseconds_table.render(rows, meta)
+@pytest.mark.parametrize("artefact", drawn_as_published.published(ARTEFACTS))
+def test_what_is_drawn_can_be_read_and_synthetic_data_are_named(artefact):
+    _, words = drawn_as_published.check_drawn(artefact)
+    if artefact.id == "sampling-figure2":
+        assert "Uniform Naive: Q = 3, S = 60,000" in words
 
 
 def test_one_repetition_has_no_spread():

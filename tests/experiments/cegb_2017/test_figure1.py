@@ -7,7 +7,7 @@ import pytest
 from experiments.artefact import Cell
 from experiments.cegb_2017 import figure1
 from experiments.cegb_2017.cells.measure import first_tree, train
-from tests.experiments.cegb_2017.test_figure2 import tiny
+from tests.experiments.small_sets import tiny
 
 
 def cell_of(method):
@@ -68,12 +68,3 @@ def test_layout_and_mean_cost():
     # A level lower, though the second use of the feature is free.
     assert place[3][1] > place[2][1] > place[0][1]
     assert figure1.mean_cost(tree()) == 10.0
-
-
-def test_picture_and_words():
-    trees = [tree().assign(algorithm=m, seed=0) for m in figure1.METHODS]
-    rows = pd.concat(trees, ignore_index=True)
-    record = {"kind": "synthetic", "cost_unit": "coins", "rows": {"train": 100}}
-    meta = {"data": {"made_up": record}, "scale": "smoke"}
-    figure = figure1.render(rows, meta)
-    assert "SYNTHETIC" in figure.get_suptitle()

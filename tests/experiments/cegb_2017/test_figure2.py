@@ -4,7 +4,6 @@ import math
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -13,7 +12,7 @@ import pytest
 import datasets
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.metrics import average_precision_at_k, ndcg_at_k
-from experiments.cegb_2017 import figure2, figure3, registered
+from experiments.cegb_2017 import extra_training_time, figure2, figure3, registered
 from experiments.cegb_2017.cells.measure import (
     make_estimator,
     speaking_queries,
@@ -34,10 +33,12 @@ from experiments.curves import (
 from experiments.evaluate import fibonacci_rounds
 from experiments.looks import LOOKS
 from experiments.publishing.check import compare
-from experiments.publishing.output import read_expected
+from experiments.publishing.output import read_expected, read_meta, read_published, rendered
+from experiments.registry import discover
 from experiments.running.provenance import ROOT
-from experiments.style import house_style, picture_bytes
-from tests.experiments.greedy_miser_2012.test_divisions import whole
+from experiments.style import picture_bytes
+from tests.experiments.drawn_as_published import check_drawn, published
+from tests.experiments.small_sets import tiny, whole
 
 # --- measuring --------------------------------------------------------------------------------
 
@@ -47,23 +48,6 @@ def test_checkpoints():
     assert fibonacci_rounds(1) == [1]
     assert fibonacci_rounds(8) == [1, 2, 3, 5, 8]
     assert fibonacci_rounds(100) == [1, 2, 3, 5, 8, 13, 21, 34, 55, 89, 100]
-
-
-def tiny(task="ranking", n=240, d=5):
-    rng = np.random.default_rng(4)
-    parts = {}
-    for part in ("train", "valid", "test"):
-        X = rng.normal(size=(n, d)).round(1)
-        signal = X[:, 0] + X[:, 3] + 0.3 * rng.normal(size=n)
-        if task == "ranking":
-            y = np.digitize(signal, [-1, 0, 1, 2]).astype(float)
-            parts[f"query_{part}"] = np.repeat(np.arange(n // 12), 12)
-        else:
-            y = (signal > 0).astype(np.int64)
-            parts[f"query_{part}"] = None
-        parts |= {f"X_{part}": X, f"y_{part}": y}
-    costs = np.array([1.0, 2.0, 5.0, 10.0, 20.0])
-    return SimpleNamespace(task=task, feature_costs=costs, feature_groups=None, **parts)
 
 
 def cell_of(panel, method, priced=True):
@@ -95,8 +79,7 @@ def test_check_tells_costs_of_test_rows_from_those_of_validation_rows(artefact):
 
 def test_tradeoff_without_any_split_is_a_constant_at_no_cost():
     cell = with_settings(cell_of("a", "cegb"), goes_on=False)
-    dear = tiny()
-    dear.feature_costs = dear.feature_costs * 1e6
+    dear = replace(tiny(), feature_costs=1e6 * tiny().feature_costs)
     (row,) = trace_and_describe(cell, dear)
     assert row["rounds"] == 0
     assert row["test_cost"] == row["test_dear"] == row["mean_depth"] == 0.0
@@ -442,53 +425,32 @@ def test_published_rows_are_enough_for_every_curve():
         np.testing.assert_array_equal(*both)
 
 
-# --- claims and picture -----------------------------------------------------------------------
-
-RECORD = {
-    "kind": "real",
-    "source": "mirror",
-    "files": [{"file": "rows.npz"}],
-    "rows": {"train": 10, "valid": 5, "test": 8},
-    "n_features": 50,
-    "cost_unit": "features",
-    "test_overlap": 0.0,
-}
+# --- pictures ---------------------------------------------------------------------------------
 
 
-def meta_of(**changes):
-    return {
-        "scale": "laptop",
-        "seeds": [0, 1, 2, 3, 4],
-        "data": {"miniboone": {**RECORD, **changes}},
-    }
+@pytest.mark.parametrize("artefact", published(registered.ARTEFACTS))
+def test_what_is_drawn_can_be_read_and_synthetic_data_are_named(artefact):
+    _, words = check_drawn(artefact, stamped=artefact is not extra_training_time.ARTEFACT)
+    if artefact is figure2.ARTEFACT:
+        for record in read_meta(ROOT / "results" / artefact.id)["data"].values():
+            sizes = "/".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test"))
+            assert f"{sizes} train/valid/test" in words
+            assert f"[{record['cost_unit']}]" in words
+        assert {"CEGB, deep", "Greedy Miser", "GBRT, no costs"} <= set(words.splitlines())
 
 
-def draw(rows, meta):
-    with house_style("salt"):
-        figure = figure2.render(rows, meta)
-    return figure, picture_bytes(figure, "svg", "salt"), picture_bytes(figure, "png", "salt")
-
-
-def test_picture_is_repeatable_and_says_what_it_shows():
-    rows = made_rows(lead_of(0.05))
-    figure, *first = draw(rows, meta_of())
-    assert draw(rows, meta_of())[1:] == tuple(first)
-    assert b"<dc:date>" not in first[0]
-    (panel,) = (ax for ax in figure.axes if ax.get_title(loc="left"))  # no other has rows
-    title = panel.get_title(loc="left")
-    assert title.startswith("(c) MiniBooNE\n")
-    assert "real data: rows.npz (mirror)" in title
-    assert "10/5/8 train/valid/test" in title
-    (legend,) = filter(None, (ax.get_legend() for ax in figure.axes))
-    labels = {text.get_text() for text in legend.get_texts()}
-    assert {"CEGB, deep", "Greedy Miser", "GBRT, no costs"} <= labels
-    assert not any("not built" in label for label in labels)
-    assert panel.get_xlabel().endswith("[features]")
-    assert not panel.texts
-    figure, *_ = draw(rows, meta_of(kind="synthetic"))
-    (panel,) = (ax for ax in figure.axes if ax.get_title(loc="left"))
-    assert "SYNTHETIC" in panel.get_title(loc="left")
-    assert any(text.get_text() == "SYNTHETIC" for text in panel.texts)
+@pytest.mark.slow
+@pytest.mark.parametrize("artefact", published(discover()))
+def test_pictures_of_all_papers_are_the_same_bytes_each_time(artefact):
+    rows, meta = read_published(ROOT / "results" / artefact.id)
+    one, other = (rendered(artefact, rows, meta) for _ in range(2))
+    if isinstance(one, str):
+        assert one == other
+        return
+    for kind in ("svg", "png"):
+        first, second = (picture_bytes(each, kind, artefact.id) for each in (one, other))
+        assert first == second
+        assert b"<dc:date>" not in first
 
 
 def test_looks_are_told_apart_in_grey():

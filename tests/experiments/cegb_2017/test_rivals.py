@@ -1,8 +1,5 @@
 """The rivals of Figure 2 b–d: what is measured of them, where they are trained and where not."""
 
-from types import SimpleNamespace
-
-import numpy as np
 import pytest
 
 from algorithms.budget_forest import BudgetForestClassifier
@@ -13,28 +10,14 @@ from experiments.cegb_2017.cells.rivals import follow
 from experiments.cegb_2017.claims import CLAIMS
 from experiments.cegb_2017.show.design import without_rivals
 from experiments.cell import Cell
-
-
-@pytest.fixture(scope="module")
-def dataset():
-    rng = np.random.default_rng(0)
-    parts = {}
-    for part, n in (("train", 200), ("valid", 100), ("test", 100)):
-        X = np.round(rng.normal(size=(n, 4)), 1)
-        parts |= {f"X_{part}": X, f"y_{part}": (X[:, 0] + X[:, 1] > 0).astype(np.int64)}
-    costs = np.array([1.0, 2.0, 4.0, 8.0])
-    return SimpleNamespace(**parts, task="binary", feature_costs=costs, feature_groups=None)
+from tests.experiments.small_sets import tiny
 
 
 @pytest.mark.parametrize("method", ["budget_forest", "budget_prune"])
-def test_what_is_measured_is_the_estimators_own(dataset, method):
-    params = {
-        "panel": "c",
-        "tradeoff": 0.05,
-        "impurity": "entropy",
-        "n_trees": 5,
-        "settings": {"relevant_from": None},
-    }
+def test_what_is_measured_is_the_estimators_own(method):
+    dataset = tiny("binary")
+    params = {"panel": "c", "tradeoff": 0.05, "impurity": "entropy", "n_trees": 5}
+    params["settings"] = {"relevant_from": None}
     rows = follow(Cell("x", method, params, seed=3), dataset)
     forest = BudgetForestClassifier(
         n_estimators=5, impurity="entropy", impurity_threshold=0.05,

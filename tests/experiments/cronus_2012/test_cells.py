@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 from scipy.special import expit
 
-import datasets
 from algorithms.and_or_cascade import AndOrCascadeClassifier
 from algorithms.early_exit import EarlyExit
 from algorithms.gbrt import GBRTRegressor
@@ -19,34 +18,15 @@ from experiments.cronus_2012.cells import cascades, cuts, quality, rivals, task
 from experiments.cronus_2012.cells.measure import run_cell
 from experiments.cronus_2012.show.comparison import as_trained
 from experiments.cronus_2012.show.panels import PANELS, make_cell
+from tests.experiments.small_sets import tiny
 
 PANEL = replace(next(p for p in PANELS if p.key == "b"), limits=(2, 20))
-PRICES = np.array([1.0, 2.0, 5.0, 10.0, 20.0])
-
-
-def tiny(n=144):
-    """Rows of five features in queries of twelve; labels 0 to 4."""
-    rng = np.random.default_rng(4)
-    parts = {}
-    for part in ("train", "valid", "test"):
-        X = rng.normal(size=(n, 5)).round(1)
-        signal = X[:, 0] + X[:, 3] + 0.3 * rng.normal(size=n)
-        parts |= {f"X_{part}": X, f"y_{part}": np.digitize(signal, [-1, 0, 1, 2]).astype(float)}
-        parts[f"query_{part}"] = np.repeat(np.arange(n // 12), 12)
-    return datasets.Dataset(
-        name="tiny",
-        task="ranking",
-        feature_costs=PRICES,
-        cost_unit="euros",
-        cost_origin="a test",
-        feature_names=tuple("abcde"),
-        **parts,
-    )
+PRICES = tiny(n=12).feature_costs
 
 
 @pytest.fixture(scope="module")
 def dataset():
-    return tiny()
+    return tiny(n=144)
 
 
 def cell_of(family, **changed):
@@ -362,7 +342,7 @@ def test_training_copies_can_be_left_out(dataset):
 
 def detection():
     """Rows without queries, features in two groups with prices in milliseconds."""
-    ranked = tiny()
+    ranked = tiny(n=144)
     parts = {f"y_{p}": (getattr(ranked, f"y_{p}") >= 3).astype(np.int64) for p in PARTS}
     return replace(
         ranked,

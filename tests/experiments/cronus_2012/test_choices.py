@@ -1,7 +1,6 @@
 """What our choices change: each variant is what it says."""
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from experiments.cell import Cell
@@ -10,7 +9,8 @@ from experiments.cronus_2012.cells import task, variants
 from experiments.cronus_2012.cells.cascades import Trainer
 from experiments.cronus_2012.show import choices
 from experiments.cronus_2012.show.panels import START
-from tests.experiments.cronus_2012.test_cells import PANEL, cell_of, tiny
+from tests.experiments.cronus_2012.test_cells import PANEL, cell_of
+from tests.experiments.small_sets import tiny
 
 
 def with_variant(variant):
@@ -47,7 +47,7 @@ def trained(variant, dataset):
     ],
 )
 def test_a_variant_is_the_cascade_that_it_says(variant):
-    dataset = tiny()
+    dataset = tiny(n=144)
     row = variants.varied(with_variant(variant), dataset)[-1]
     model, cell = trained(variant, dataset)
     test = task.part_of(cell, dataset, "test")
@@ -60,35 +60,10 @@ def test_a_variant_is_the_cascade_that_it_says(variant):
 
 
 def test_leaves_of_a_copy_are_scaled_and_the_model_is_left_alone():
-    model = task.boosted(cell_of("cronus"), tiny())
+    model = task.boosted(cell_of("cronus"), tiny(n=144))
     before = model.trees_.value.copy()
     np.testing.assert_array_equal(variants.scaled(model, 0.1).trees_.value, 0.1 * before)
     np.testing.assert_array_equal(model.trees_.value, before)
-
-
-def made_up():
-    """Scores of settings rise alike before and after optimisation, but for the last two."""
-    rows = []
-    for seed in range(5):
-        for i, variant in enumerate(variants.VARIANTS):
-            for method in ("cronus_initial", "cronus"):
-                valid = 0.4 + 0.01 * i
-                score = 0.5 + {"stages_5": 0.005, "rejection_0.3": -0.05}.get(variant, 0.0)
-                rows.append(
-                    {"panel": "b", "dataset": "yahoo_ltr_sample", "algorithm": "cronus",
-                     "seed": seed, "variant": variant, "method": method, "step": 4,
-                     "valid_score": valid, "test_score": score + 0.001 * seed, "tied_score": 0.2,
-                     "test_cost_paper": 150.0 if variant == "stages_5" else 100.0, "hard": 0.1,
-                     "n_stages": 4}
-                )  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-META = {
-    "scale": "laptop",
-    "seeds": range(5),
-    "data": {"yahoo_ltr_sample": {"kind": "real", "test_overlap": 1.0}},
-}
 
 
 def test_every_variant_has_words():

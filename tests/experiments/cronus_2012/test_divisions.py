@@ -14,17 +14,9 @@ from experiments.cronus_2012.cells.measure import run_cell
 from experiments.cronus_2012.show.divisions import kept, lead, none_as_good
 from experiments.greedy_miser_2012.cells.models import Measured, Pool
 from experiments.greedy_miser_2012.show.divisions import saved_of_each
-from tests.experiments.cronus_2012.test_cells import tiny
+from tests.experiments.small_sets import whole
 
 META = {"scale": "smoke", "seeds": [0], "data": {"yahoo_ltr_sample": {"kind": "real"}}}
-
-
-def whole():
-    """The small set with queries that no two parts share."""
-    dataset, numbered = tiny(), {}
-    for k, part in enumerate(("train", "valid", "test")):
-        numbered[f"query_{part}"] = getattr(dataset, f"query_{part}") + 100 * k
-    return replace(dataset, **numbered)
 
 
 def cell() -> Cell:
@@ -39,7 +31,7 @@ def cell() -> Cell:
 
 @pytest.fixture(scope="module")
 def models():
-    return [divisions.models_of(cell(), part) for part in folds(whole(), 0)]
+    return [divisions.models_of(cell(), part) for part in folds(whole(144), 0)]
 
 
 @pytest.fixture(scope="module")
@@ -48,12 +40,12 @@ def rows(models):
     with pytest.MonkeyPatch.context() as patch:
         each = iter(models)
         patch.setattr(divisions, "models_of", lambda cell, part: next(each))
-        return pd.DataFrame(divisions.measure(cell(), whole())).assign(seed=0)
+        return pd.DataFrame(divisions.measure(cell(), whole(144))).assign(seed=0)
 
 
 @pytest.mark.slow
 def test_models_are_those_of_figure_2_by_query(models):
-    fold = next(folds(whole(), 0))
+    fold = next(folds(whole(144), 0))
     params = cell().params["families"]["cronus"]
     told = [
         row

@@ -17,24 +17,9 @@ from experiments.cronus_2012.registered import ARTEFACTS
 from experiments.cronus_2012.show import comparison
 from experiments.cronus_2012.show.panels import PANELS, REJECTIONS, make_cell
 from experiments.looks import LOOKS
-from experiments.style import house_style, picture_bytes
-from tests.experiments.pictures import unreadable
+from tests.experiments.drawn_as_published import check_drawn, published
 
-FIGURES = (figure1, figure2, figure3, figure4)
 PANEL = next(panel for panel in PANELS if panel.key == "b")
-META = {
-    "scale": "laptop",
-    "seeds": [0, 1, 2, 3, 4],
-    "data": {
-        "yahoo_ltr_sample": {
-            "kind": "real",
-            "test_overlap": 1.0,
-            "cost_unit": "units",
-            "n_features": 218,
-            "rows": {"train": 2000, "valid": 900, "test": 700},
-        }
-    },
-}
 MODELS = (  # method, λ, setting, rounds, score, cost, features, CPU seconds
     ("gbrt", 0.0, 0.0, 5, 0.40, 200.0, 20, 1.0),
     ("gbrt", 0.0, 0.0, 60, 0.50, 2000.0, 100, 2.0),
@@ -179,37 +164,14 @@ def test_all_methods_have_as_many_threshold_settings_and_overnight_as_many_model
     assert trained == [12, 12, 12]
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("figure", FIGURES, ids=lambda f: f.ARTEFACT.id)
-def test_pictures_are_the_same_bytes_and_name_the_data(figure):
-    artefact = figure.ARTEFACT
-    pictures = []
-    for _ in range(2):
-        with house_style(artefact.id):
-            drawn = artefact.render(ROWS, META)
-        pictures.append(picture_bytes(drawn, "svg", artefact.id))
-    assert pictures[0] == pictures[1]
-    assert unreadable(drawn) == []
-    titles = [ax.get_title(loc="left") for ax in drawn.axes]
-    assert any("Yahoo! LTR, a part" in title and "real data" in title for title in titles)
-    record = {**META["data"]["yahoo_ltr_sample"], "kind": "synthetic"}
-    synthetic = {**META, "data": {"yahoo_ltr_sample": record}}
-    with house_style(artefact.id):
-        drawn = artefact.render(ROWS, synthetic)
-    assert any("SYNTHETIC" in ax.get_title(loc="left") for ax in drawn.axes)
+@pytest.mark.parametrize("artefact", published(ARTEFACTS, slow=["cronus-figure2"]))
+def test_what_is_drawn_can_be_read_and_synthetic_data_are_named(artefact):
+    check_drawn(artefact)
 
 
 def test_every_method_has_a_look():
     drawn = {method for method, *_ in MODELS if not method.startswith("early_exit")}
     assert drawn | {"early_exit"} <= set(LOOKS)
-
-
-def test_figure_2_joins_the_figures_of_all_papers():
-    ids = {artefact.id for artefact in ARTEFACTS}
-    assert {f"cronus-figure{k}" for k in (1, 2, 3, 4)} | {
-        "cronus-choices",
-        "cronus-divisions",
-    } == ids
 
 
 def test_one_choice_for_all_models_of_a_draw():

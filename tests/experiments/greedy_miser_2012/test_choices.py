@@ -9,7 +9,8 @@ from experiments.cell import Cell
 from experiments.greedy_miser_2012 import extra_choices, extra_training_time
 from experiments.greedy_miser_2012.cells import measure, stopwatch, variants
 from experiments.greedy_miser_2012.claims import margin
-from tests.experiments.greedy_miser_2012.test_figure1 import RANKING, cell_of, tiny
+from tests.experiments.greedy_miser_2012.test_figure1 import RANKING, cell_of
+from tests.experiments.small_sets import tiny
 
 
 def with_variant(variant, tradeoff=1.0):

@@ -21,15 +21,7 @@ from experiments.greedy_miser_2012.show.divisions import (
     saved_of_each,
     step_of_each,
 )
-from tests.experiments.greedy_miser_2012.test_figure1 import tiny
-
-
-def whole():
-    """The small set with queries that no two parts share."""
-    dataset, numbered = tiny(), {}
-    for k, part in enumerate(("train", "valid", "test")):
-        numbered[f"query_{part}"] = getattr(dataset, f"query_{part}") + 100 * k
-    return replace(dataset, **numbered)
+from tests.experiments.small_sets import tiny, whole
 
 
 def cell() -> Cell:

@@ -4,8 +4,8 @@ import math
 from dataclasses import replace
 
 import numpy as np
-import pandas as pd
 import pytest
+from matplotlib.text import Annotation
 
 import datasets
 from algorithms.early_exit import EarlyExit
@@ -16,39 +16,18 @@ from experiments.cells.gaps import gaps_between
 from experiments.cronus_2012 import figure2 as cronus_figure2
 from experiments.cronus_2012.cells import cascades
 from experiments.cronus_2012.cells.task import boosted
-from experiments.greedy_miser_2012 import figure1, figure2
+from experiments.greedy_miser_2012 import figure1
 from experiments.greedy_miser_2012.cells import measure, methods, usage
 from experiments.greedy_miser_2012.cells.bisect_path import MOST, bisect_path
+from experiments.greedy_miser_2012.registered import ARTEFACTS
 from experiments.greedy_miser_2012.show.panels import PANELS, make_cell
 from experiments.looks import LOOKS
-from experiments.style import house_style, picture_bytes
-from tests.experiments.pictures import unreadable
+from experiments.publishing.output import read_published
+from experiments.running.provenance import ROOT
+from tests.experiments.drawn_as_published import check_drawn, published
+from tests.experiments.small_sets import tiny
 
 RANKING, CLASSES = (next(p for p in PANELS if p.key == key) for key in "cg")
-
-
-def tiny(task="ranking", n=240, d=5):
-    """A data set of five features, in groups if it has classes."""
-    rng = np.random.default_rng(4)
-    parts = {}
-    for part in ("train", "valid", "test"):
-        X = rng.normal(size=(n, d)).round(1)
-        signal = X[:, 0] + X[:, 3] + 0.3 * rng.normal(size=n)
-        y = np.digitize(signal, [-1, 0, 1, 2])
-        parts |= {f"X_{part}": X, f"y_{part}": y.astype(float) if task == "ranking" else y}
-        parts[f"query_{part}"] = np.repeat(np.arange(n // 12), 12) if task == "ranking" else None
-    grouped = task != "ranking"
-    return datasets.Dataset(
-        name="tiny",
-        task=task,
-        feature_costs=np.array([1.0, 2.0, 5.0, 10.0, 20.0]),
-        cost_unit="euros",
-        cost_origin="a test",
-        feature_names=tuple("abcde"),
-        feature_groups=np.array([0, 0, 1, 1, 2]) if grouped else None,
-        group_costs={0: 4.0, 1: 3.0, 2: 0.0} if grouped else None,
-        **parts,
-    )
 
 
 def cell_of(panel, algorithm="greedy_miser", rounds=30, **setting):
@@ -285,64 +264,6 @@ def test_usage_counts_what_the_best_model_tests():
         assert row["first_round"] == first
 
 
-# --- comparing ------------------------------------------------------------------------------------
-
-
-def made_up(seeds=(0, 1, 2, 3, 4)):
-    """Rows of panel c: Greedy Miser is as good as λ = 0 at a twentieth, early exit at a third."""
-    rows = []
-    for seed in seeds:
-        shift = 0.001 * seed
-        for algorithm, tradeoff, exit_at, rounds, score, cost in (
-            ("stagewise", 0.0, 0.0, 5, 0.60, 200.0),
-            ("stagewise", 0.0, 0.0, 10, 0.70, 2000.0),
-            ("greedy_miser", 0.25, 0.0, 5, 0.65, 60.0),
-            ("greedy_miser", 0.25, 0.0, 10, 0.698, 100.0),
-            ("greedy_miser", 4.0, 0.0, 10, 0.66, 50.0),
-            ("early_exit", 0.0, 1.0, 10, 0.697, 2000 / 3),
-            ("stagewise_subsets", 0.0, 0.0, 10, 0.50, 100.0),
-            ("cronus", 3e-5, 0.0, 10, 0.696, 500.0),
-            ("greedy_miser_early_exit", 0.25, 1.0, 10, 0.698, 90.0),
-        ):
-            scored = {f"{part}_score": score + shift for part in ("valid", "test")}
-            costs = {f"{part}_cost{a}": cost for part in ("valid", "test") for a in ("", "_paper")}
-            rows.append(
-                {"panel": "c", "dataset": "yahoo_ltr_sample", "algorithm": algorithm, "seed": seed,
-                 "tradeoff": tradeoff, "limit": 1.0 if "subsets" in algorithm else 0.0,
-                 "exit": exit_at, "rounds": rounds, "best": int(rounds == 10), "test_trees": 10.0,
-                 **scored, **costs}
-            )  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-META = {
-    "scale": "laptop",
-    "seeds": [0, 1, 2, 3, 4],
-    "data": {
-        "yahoo_ltr_sample": {
-            "kind": "real",
-            "test_overlap": 1.0,
-            "cost_unit": "units",
-            "n_features": 218,
-            "rows": {"train": 2000, "valid": 900, "test": 700},
-        }
-    },
-}
-
-
-def usage_rows():
-    rows = []
-    for seed in range(5):
-        for i, tradeoff in enumerate((0.0, 1.0, 4.0)):
-            for price, used in ((1.0, 10 - i), (20.0, 8 - 3 * i), (100.0, 1)):
-                rows.append(
-                    {"panel": "c", "dataset": "yahoo_ltr_sample", "algorithm": "greedy_miser",
-                     "seed": seed, "tradeoff": tradeoff, "price": price, "n_features": 10,
-                     "n_used": used, "first_round": 3 if price == 100.0 else 1, "rounds": 40}
-                )  # fmt: skip
-    return pd.DataFrame(rows)
-
-
 # --- cells and pictures ---------------------------------------------------------------------------
 
 
@@ -379,25 +300,21 @@ def test_cronus_has_the_cells_of_its_own_figure(scale):
         assert panel.dataset == cell.dataset
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("figure", "rows"), [(figure1, made_up()), (figure2, usage_rows())])
-def test_pictures_are_the_same_bytes_and_name_the_data(figure, rows):
-    pictures = []
-    for _ in range(2):
-        with house_style(figure.ARTEFACT.id):
-            drawn = figure.render(rows, META)
-        pictures.append(picture_bytes(drawn, "svg", figure.ARTEFACT.id))
-    assert pictures[0] == pictures[1]
-    assert unreadable(drawn) == []
-    titles = [ax.get_title(loc="left") for ax in drawn.axes]
-    assert any("Yahoo! LTR, a part\nreal data" in title for title in titles)
-    synthetic = {**META, "data": {"yahoo_ltr_sample": {**META["data"]["yahoo_ltr_sample"]}}}
-    synthetic["data"]["yahoo_ltr_sample"]["kind"] = "synthetic"
-    with house_style(figure.ARTEFACT.id):
-        drawn = figure.render(rows, synthetic)
-    assert any("SYNTHETIC" in ax.get_title(loc="left") for ax in drawn.axes)
+@pytest.mark.parametrize("artefact", published(ARTEFACTS))
+def test_what_is_drawn_can_be_read_and_synthetic_data_are_named(artefact):
+    check_drawn(artefact)
+
+
+def test_a_tradeoff_without_models_has_no_name():
+    rows, meta = read_published(ROOT / "results" / "miser-figure1")
+    rows, largest = rows[rows["panel"] == "c"], figure1.RIGHT_TRADEOFFS[-1]
+    whole, less = (
+        {text.get_text() for text in figure1.render(there, meta).findobj(Annotation)}
+        for there in (rows, rows[rows["tradeoff"] != largest])
+    )
+    assert whole - less == {f"{largest:.3g}"}
 
 
 def test_every_method_has_a_look():
     drawn = {cell.algorithm for cell in figure1.make_cells("laptop", range(1))}
-    assert drawn | {"cronus"} <= set(LOOKS)
+    assert drawn <= set(LOOKS)

@@ -15,7 +15,6 @@ from experiments.greedy_miser_2012.cells import measure, pictures, scenes, share
 from experiments.greedy_miser_2012.claims import CLAIMS
 from experiments.greedy_miser_2012.show import pictures as by_picture
 from experiments.style import house_style
-from tests.experiments.pictures import unreadable
 
 
 @pytest.fixture(scope="module")
@@ -137,27 +136,6 @@ def test_claims_need_no_other_cells_than_they_want(dataset):
         wanted = part.effects(pd.DataFrame([row for cell, row in rows if part.wants(cell)]))
         assert wanted.size
         np.testing.assert_array_equal(wanted, part.effects(pd.DataFrame([row for _, row in rows])))
-
-
-META = {
-    "scale": "laptop",
-    "seeds": [0, 1, 2, 3, 4],
-    "data": {
-        "scene15": {
-            "kind": "real",
-            "test_overlap": 0.6,
-            "cost_unit": "ms",
-            "n_features": 1620,
-            "rows": {"train": 1050, "valid": 300, "test": 2685},
-        }
-    },
-}
-
-
-def test_picture_and_words():
-    with house_style("miser-figure3"):
-        figure = figure3.render(made_up(), META)
-    assert unreadable(figure) == []
 
 
 def test_samples_show_every_class_and_stay_at_home():

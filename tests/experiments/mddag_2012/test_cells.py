@@ -15,7 +15,6 @@ from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.metrics import ndcg_letor_at_k
 from experiments.cell import Cell
 from experiments.mddag_2012.cells import (
-    boosting,
     cascades,
     dags,
     documents,
@@ -279,11 +278,6 @@ def test_averaged_ndcg_is_the_mean_over_places():
     ]
     assert each[1] == 0
     assert MeanNDCG(grades, query)(scores) == pytest.approx(np.mean(each), rel=1e-12)
-
-
-def test_checkpoints_of_adaboost_are_every_round(dataset):
-    rows = boosting.adaboost_rows(cell_of("adaboost", n_estimators=7), dataset)
-    assert [row["setting"] for row in rows] == [1, 2, 3, 4, 5, 6, 7]
 
 
 def documents_of(n=240):

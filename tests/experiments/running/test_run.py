@@ -12,11 +12,13 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import dask
+import pandas as pd
 import pytest
 from distributed import LocalCluster
 
 from datasets.sources import unreachable
 from experiments.cli import main
+from experiments.running import run
 from experiments.running import workers as workers_module
 from experiments.running.provenance import ROOT
 from experiments.running.run import CellsFailed
@@ -28,19 +30,12 @@ N_CELLS = 24
 
 
 def toy_command(results, sleep, *arguments):
-    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    program = [sys.executable, "-m", "tests.experiments.toy_command"]
     # A shell's background job ignores Ctrl-C, and so would every process it starts.
     heed = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
     return {
-        "args": [
-            sys.executable,
-            "-m",
-            "tests.experiments.toy_command",
-            str(results),
-            str(sleep),
-            *arguments,
-        ],
-        "env": environment,
+        "args": [*program, str(results), str(sleep), *arguments],
+        "env": {**os.environ, "PYTHONPATH": str(ROOT)},
         "stderr": subprocess.PIPE,
         "stdout": subprocess.PIPE,
         "text": True,
@@ -49,19 +44,30 @@ def toy_command(results, sleep, *arguments):
     }
 
 
-def edited(worker_state):
-    """Say of other sources than those that are loaded."""
+@pytest.fixture
+def edited_sources(monkeypatch):
+    """Workers say of other sources than those that are loaded."""
+    worker_state = run.worker_state
 
     def state_of_an_edited_tree(*arguments):
         state = worker_state(*arguments)
         return {**state, "sources": dict.fromkeys(state["sources"], "edited")}
 
-    return state_of_an_edited_tree
+    monkeypatch.setattr(run, "worker_state", state_of_an_edited_tree)
 
 
 def cluster_of(n_workers):
     """A cluster that runs already, as --scheduler expects it."""
     return LocalCluster(n_workers=n_workers, threads_per_worker=1, dashboard_address="127.0.0.1:0")
+
+
+def reproduced(results, run_cell, *, jobs=1, **options):
+    """Compute the cells of a toy by a function of one's own, and give its rows."""
+    options = {"sets": ("nearby",), "n_seeds": 1, **options}
+    toy = toy_artefact.with_run_cell(make_toy(**options), run_cell)
+    arguments = ["reproduce", "all", "--jobs", str(jobs), "--quiet"]
+    assert main(arguments, suite(results, toy)) == 0
+    return pd.read_csv(results / "runs" / "toy-figure2" / "rows.csv")
 
 
 def stored(results):
@@ -216,12 +222,16 @@ def test_failing_cell_fails_the_run_and_is_named(tmp_path, capfd):
     assert not (tmp_path / "runs" / "toy-figure2" / "rows.csv").exists()
 
 
+def row_of(cell, score, part=0):
+    return {"step": cell.params["step"], "part": part, "score": score}
+
+
 def one(cell, dataset):
-    return [{"step": cell.params["step"], "part": 0, "score": 1.0}]
+    return [row_of(cell, 1.0)]
 
 
 def two(cell, dataset):
-    return [{"step": cell.params["step"], "part": 0, "score": 2.0}]
+    return [row_of(cell, 2.0)]
 
 
 @pytest.mark.parametrize(("n", "more"), [(5, ""), (8, "  … and 3 more")])
@@ -235,11 +245,8 @@ def test_of_many_failures_five_are_told_and_the_others_counted(n, more):
 
 @pytest.mark.slow
 def test_functions_of_one_module_do_not_share_cells_of_one_name(tmp_path):
-    for function, score in ((one, "1.0"), (two, "2.0")):
-        toy = toy_artefact.with_run_cell(make_toy(sets=("nearby",), n_seeds=1), function)
-        assert main(["reproduce", "all", "--jobs", "1", "--quiet"], suite(tmp_path, toy)) == 0
-        lines = (tmp_path / "runs" / "toy-figure2" / "rows.csv").read_text().splitlines()
-        assert {line.rpartition(",")[2] for line in lines[1:]} == {score}
+    for function, score in ((one, 1.0), (two, 2.0)):
+        assert set(reproduced(tmp_path, function)["score"]) == {score}
 
 
 def die(cell, dataset):
@@ -266,37 +273,24 @@ def threads_of_worker(cell, dataset):
     from threadpoolctl import threadpool_info
 
     most = max([info["num_threads"] for info in threadpool_info()], default=1)
-    score = float(max(most, numba.config.NUMBA_NUM_THREADS))
-    return [{"step": cell.params["step"], "part": 0, "score": score}]
+    return [row_of(cell, float(max(most, numba.config.NUMBA_NUM_THREADS)))]
 
 
 @pytest.mark.slow
 def test_workers_run_one_thread(tmp_path):
-    toy = toy_artefact.with_run_cell(make_toy(sets=("nearby",), n_seeds=1), threads_of_worker)
-    assert main(["reproduce", "all", "--jobs", "1", "--quiet"], suite(tmp_path, toy)) == 0
-    lines = (tmp_path / "runs" / "toy-figure2" / "rows.csv").read_text().splitlines()
-    assert [line.rpartition(",")[2] for line in lines[1:]] == ["1.0"] * 4
+    assert reproduced(tmp_path, threads_of_worker)["score"].tolist() == [1.0] * 4
 
 
 def record_span(cell, dataset):
     start = time.time()
     time.sleep(0.05)
-    step = cell.params["step"]
-    return [
-        {"step": step, "part": 0, "score": start},
-        {"step": step, "part": 1, "score": time.time()},
-    ]
+    return [row_of(cell, start), row_of(cell, time.time(), part=1)]
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("alone", [True, False])
 def test_cells_that_measure_time_run_alone(tmp_path, alone):
-    import pandas as pd
-
-    toy = make_toy(sets=("nearby",), n_seeds=3, alone=alone)
-    toy = toy_artefact.with_run_cell(toy, record_span)
-    assert main(["reproduce", "all", "--jobs", "2", "--quiet"], suite(tmp_path, toy)) == 0
-    rows = pd.read_csv(tmp_path / "runs" / "toy-figure2" / "rows.csv")
+    rows = reproduced(tmp_path, record_span, jobs=2, n_seeds=3, alone=alone)
     table = rows.pivot_table(index=["seed", "algorithm", "step"], columns="part", values="score")
     spans = table.sort_values(0).to_numpy()
     overlapping = (spans[1:, 0] < spans[:-1, 1]).any()
@@ -309,34 +303,25 @@ def fall_asleep(cell, dataset):
         pid = os.getpid()
         subprocess.Popen(["sh", "-c", f"kill -STOP {pid}; sleep 12; kill -CONT {pid}"])
         time.sleep(1)
-    return [{"step": cell.params["step"], "part": 0, "score": 1.0}]
+    return [row_of(cell, 1.0)]
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no process can be stopped")
 def test_a_worker_that_slept_is_not_taken_for_dead(tmp_path):
-    toy = toy_artefact.with_run_cell(make_toy(sets=("nearby",), n_seeds=1), fall_asleep)
     with dask.config.set({"distributed.scheduler.worker-ttl": "1s"}):  # of five minutes
-        assert main(["reproduce", "all", "--jobs", "1", "--quiet"], suite(tmp_path, toy)) == 0
+        assert len(reproduced(tmp_path, fall_asleep)) == 4
 
 
 @pytest.mark.slow
-def test_worker_with_other_sources_is_refused(tmp_path, capsys, monkeypatch):
-    from experiments.running import run
-
-    monkeypatch.setattr(run, "worker_state", edited(run.worker_state))
-    with LocalCluster(
-        n_workers=1, threads_per_worker=1, dashboard_address="127.0.0.1:0"
-    ) as cluster:
+def test_worker_with_other_sources_is_refused(tmp_path, capsys, edited_sources):
+    with cluster_of(1) as cluster:
         arguments = ["reproduce", "all", "--scheduler", cluster.scheduler_address]
         assert main(arguments, suite(tmp_path)) == 2
     assert "differs from this machine (sources:" in capsys.readouterr().err
 
 
-def test_sources_edited_after_the_start_fail_the_cells(tmp_path, capfd, monkeypatch):
-    from experiments.running import run
-
-    monkeypatch.setattr(run, "worker_state", edited(run.worker_state))
+def test_sources_edited_after_the_start_fail_the_cells(tmp_path, capfd, edited_sources):
     with computing_here():
         assert main(["reproduce", "all", "--jobs", "1"], suite(tmp_path)) == 1
     assert "the sources were edited" in capfd.readouterr().err
