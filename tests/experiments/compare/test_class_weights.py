@@ -87,21 +87,17 @@ def test_who_cannot_take_them_says_so(asked, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("weights", "why"),
+    ("weights", "target", "why"),
     [
-        (["balanced", "ill=2"], "either balanced or CLASS=NUMBER"),
-        (["heavy"], "must be balanced or CLASS=NUMBER, not 'heavy'"),
-        (["sick=2"], "names 'sick', which is no class: these are 'ill', 'well'"),
-        (["ill=2", "ill=3"], "names 'ill' twice"),
-        (["ill=0"], "must be a number from 1e-9 to 1e9, not '0'"),
-        (["ill=nan"], "must be a number from 1e-9 to 1e9, not 'nan'"),
+        (["balanced", "ill=2"], "y", "either balanced or CLASS=NUMBER"),
+        (["heavy"], "y", "must be balanced or CLASS=NUMBER, not 'heavy'"),
+        (["sick=2"], "y", "names 'sick', which is no class: these are 'ill', 'well'"),
+        (["ill=2", "ill=3"], "y", "names 'ill' twice"),
+        (["ill=0"], "y", "must be a number from 1e-9 to 1e9, not '0'"),
+        (["ill=nan"], "y", "must be a number from 1e-9 to 1e9, not 'nan'"),
+        (["balanced"], "b", "for classification, and this is a regression"),
     ],
 )
-def test_others_are_refused(asked, tmp_path, weights, why):
+def test_others_are_refused(asked, tmp_path, weights, target, why):
     with pytest.raises(Refused, match=why):
-        made(asked, tmp_path, *weights)
-
-
-def test_numbers_have_no_classes(asked, tmp_path):
-    with pytest.raises(Refused, match="for classification, and this is a regression"):
-        made(asked, tmp_path, "balanced", target="b", drop=["y", "w"])
+        made(asked, tmp_path, *weights, target=target, drop=["w"] + ["y"] * (target != "y"))

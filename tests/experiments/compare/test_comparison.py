@@ -10,7 +10,6 @@ import types
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.metrics import accuracy_score, balanced_accuracy_score, mean_absolute_error
 
 from algorithms.cegb import CEGBClassifier
 from algorithms.early_exit import EarlyExit
@@ -19,11 +18,11 @@ from algorithms.registry import load_model
 from experiments.cli import main
 from experiments.compare import choosing, command, comparison, intervals, plan, show
 from experiments.compare.comparison import Search, compare
-from experiments.compare.metrics import Units, units
+from experiments.compare.metrics import Units
 from experiments.compare.preparing import Asked
 from experiments.compare.problem import load
 from experiments.methods import facts
-from experiments.methods.problem import Part, with_validation
+from experiments.methods.problem import with_validation
 from experiments.methods.table import METHODS
 from experiments.methods.users_class import allows_nan
 from experiments.running import workers
@@ -97,6 +96,19 @@ def classified(folder):
     return compare(asked(folder, "ill"), search, out, pool), out, pool, search
 
 
+def saved_model(outcome, budget):
+    """The recommended model, which predicts and costs what its line says; line and test rows."""
+    line = outcome.table[(outcome.table["budget"] == budget) & outcome.table["recommended"]].iloc[0]
+    model, test = load_model(outcome.models[budget]["path"]), rows_of_test(outcome)
+    assert np.mean(model.predict(test.X) == test.y) == pytest.approx(line["test_score"], rel=1e-5)
+    assert model.prediction_cost(test.X).mean() == pytest.approx(line["test_cost"], rel=1e-5)
+    return model, line, test
+
+
+def rows_of_test(outcome):
+    return load(str(outcome.prepared.path)).parts["test"]
+
+
 def test_the_choice_is_what_one_finds_by_hand(classified):
     outcome, out, _, search = classified
     rows = pd.read_csv(out / "rows.csv")
@@ -149,22 +161,13 @@ def test_every_method_had_the_same_draws(classified):
 
 def test_saved_models_predict_and_cost_what_the_table_says(classified):
     outcome, _, _, search = classified
-    problem = load(str(outcome.prepared.path))
-    test, n_saved = problem.parts["test"], 0
     assert set(outcome.models) == set(search.budgets)
-    for budget, saved in outcome.models.items():
-        line = outcome.table[(outcome.table["budget"] == budget) & outcome.table["recommended"]]
-        if saved["path"] is None:  # a class of the user's without files
-            assert ":" in saved["method"]
-            continue
-        n_saved += 1
-        model = load_model(saved["path"])
-        assert np.mean(model.predict(test.X) == test.y) == line["test_score"].item()
-        assert model.prediction_cost(test.X).mean() == pytest.approx(
-            line["test_cost"].item(), rel=1e-5
-        )
-        assert line["valid_cost"].item() <= budget
-    assert n_saved
+    ours = [b for b, saved in outcome.models.items() if saved["path"] is not None]
+    for budget in ours:
+        assert saved_model(outcome, budget)[1]["valid_cost"] <= budget
+    others = [outcome.models[budget]["method"] for budget in search.budgets if budget not in ours]
+    assert all(":" in method for method in others)  # classes of the user's without files
+    assert ours
 
 
 def test_the_four_lines_run(classified):
@@ -174,7 +177,7 @@ def test_the_four_lines_run(classified):
     text = (out / "README.txt").read_text(encoding="utf-8")
     assert len(lines) == 4
     assert "\n".join(lines) in text
-    names = {"table": load(str(outcome.prepared.path)).parts["test"].X}
+    names = {"table": rows_of_test(outcome).X}
     exec("\n".join(lines), names)
     assert set(names["predictions"]) <= {"yes", "no"}
     assert (out / "picture.png").read_bytes().startswith(b"\x89PNG")
@@ -294,7 +297,7 @@ def test_the_lines_of_an_early_exit_give_a_ranking(folder):
     out = folder / "left"
     question = asked(folder, "grade", query="patient")
     left = compare(question, Search((40.0,), 1, 4, only=["early_exit"]), out, InThisProcess())
-    test = load(str(left.prepared.path)).parts["test"]
+    test = rows_of_test(left)
     names = {"table": test.X, "query": test.query}
     exec("\n".join(show.loading(left.models[40.0], "ranking")), names)
     line = left.table.iloc[0]
@@ -319,12 +322,8 @@ def test_missing_values(folder, tmp_path):
     assert "Early exit from GBRT: it does not support missing values" in outcome.left_out
     assert allows_nan(CEGBClassifier)
     assert not allows_nan(EarlyExit)
-    test = load(str(outcome.prepared.path)).parts["test"]
+    *_, test = saved_model(outcome, 20.0)
     assert test.X.isna().any().any()
-    line = outcome.table[outcome.table["recommended"]].iloc[0]
-    model = load_model(outcome.models[20.0]["path"])
-    assert (model.predict(test.X) == test.y).mean() == pytest.approx(line["test_score"], rel=1e-5)
-    assert model.prediction_cost(test.X).mean() == pytest.approx(line["test_cost"], rel=1e-5)
 
 
 def test_forests_and_their_prunings(folder, tmp_path):
@@ -335,12 +334,7 @@ def test_forests_and_their_prunings(folder, tmp_path):
     assert prunings.groupby("trial").size().max() > 2
     for _, each in prunings.groupby("trial"):
         assert each.sort_values("cut")["valid_cost"].is_monotonic_decreasing
-    line = outcome.table[outcome.table["recommended"]].iloc[0]
-    saved = outcome.models[3.0]
-    model = load_model(saved["path"])
-    test = load(str(outcome.prepared.path)).parts["test"]
-    assert (model.predict(test.X) == test.y).mean() == pytest.approx(line["test_score"], rel=1e-5)
-    assert model.prediction_cost(test.X).mean() == pytest.approx(line["test_cost"], rel=1e-5)
+    saved_model(outcome, 3.0)
 
     ranked = asked(folder, "grade", query="patient", metric="ndcg@3")
     outcome = compare(ranked, search, tmp_path / "ranked", InThisProcess())
@@ -387,7 +381,7 @@ def test_groups_of_features_are_paid_once(folder, tmp_path):
     assert prepared.prices.group_costs == {"cheap": 0.0, "blood": 5.0}
     outcome = compare(question, Search((40.0,), 1, 4, only=["gbrt"]), tmp_path, InThisProcess())
     model = load_model(outcome.models[40.0]["path"])
-    test = load(str(outcome.prepared.path)).parts["test"]
+    test = rows_of_test(outcome)
     used = model.acquired_features(test.X)
     by_hand = used @ [1, 2, 3] + 5 * (used[:, 1] | used[:, 2])
     np.testing.assert_array_equal(model.prediction_cost(test.X), by_hand)
@@ -411,37 +405,6 @@ def test_intervals_and_corrections(monkeypatch):
     copies = units._replace(value=np.repeat(value[:100], 10), cluster=np.repeat(np.arange(100), 10))
     spread = intervals.resampled_scores([copies], 0).std()
     assert spread == pytest.approx(value[:100].std() / np.sqrt(100), rel=0.05)
-
-
-@pytest.mark.parametrize(
-    ("metric", "score"),
-    [
-        ("accuracy", accuracy_score),
-        ("balanced_accuracy", balanced_accuracy_score),
-        ("neg_mean_absolute_error", lambda y, z, **w: -mean_absolute_error(y, z, **w)),
-    ],
-)
-@pytest.mark.parametrize("weighted", [False, True])
-def test_every_resample_has_the_score_of_its_own_rows(metric, score, weighted, monkeypatch):
-    monkeypatch.setattr(intervals, "RESAMPLES", 50)
-    rng = np.random.default_rng(5)
-    cluster = np.repeat(np.arange(60), 2)
-    y, weight = np.where(rng.random(120) < 0.1, 1, 0), rng.integers(1, 4, size=120).astype(float)
-    part = Part(pd.DataFrame(index=range(120)), y, None, cluster, weight if weighted else None)
-    answers = [np.zeros(120), np.where(rng.random(120) < 0.2, 1, y)]
-    scored = [units(metric, part, answer) for answer in answers]
-    means = intervals.resampled_scores(scored, 7)
-    drawn = np.random.default_rng([7, 95]).multinomial(60, np.full(60, 1 / 60), size=50)
-    by_hand = []
-    for counts in drawn:
-        rows = np.repeat(np.arange(120), counts[cluster])
-        of_rows = {"sample_weight": weight[rows]} if weighted else {}
-        by_hand.append([score(y[rows], answer[rows], **of_rows) for answer in answers])
-    np.testing.assert_allclose(means, by_hand, rtol=1e-12)
-    if metric == "balanced_accuracy":
-        np.testing.assert_array_equal(means[:, 0], 0.5)  # who always says the same knows nothing
-    of_all = {"sample_weight": part.weight}
-    assert [s.score() for s in scored] == pytest.approx([score(y, a, **of_all) for a in answers])
 
 
 # --- the command --------------------------------------------------------------------------------
@@ -494,6 +457,15 @@ def test_the_command(run, tmp_path):
         (["--budgets", "1", "--drop", "height"], "no column 'height', which --drop names"),
         (["--budgets", "1", "--only", "perceptron"], "--only must be of cegb"),
         (["--budgets", "1", "--weight", "amount"], "Weights must be numbers above 0"),
+        (
+            ["--budgets", "1", "--target", "illness", "--drop", "ill"],
+            "no column 'illness', which --target asks for",
+        ),
+        (["--budgets", "1", "--jobs", "0"], "'--jobs': 0 is not in the range"),
+        (["--budgets", "1e308"], "at most 1e+270"),
+        (["--budgets", "5,inf"], "at most 1e+270"),
+        (["--budgets", "nan"], "at most 1e+270"),
+        (["--budgets", "1", "--seed", str(2**32)], "'--seed'"),
         (["--budgets", "1", "--method", "Threshold"], "must be package.module:Class"),
         (["--budgets", "1", "--method", "nowhere:Threshold"], "nowhere cannot be imported"),
         (
@@ -514,11 +486,6 @@ def test_a_module_that_is_no_python(run, tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
     status, _, err = run("--budgets", "1", "--method", "no_python:Threshold")
     assert (status, "no_python cannot be imported (SyntaxError: " in err) == (2, True)
-
-
-def test_an_absent_target(run):
-    status, _, err = run("--budgets", "1", target="illness")
-    assert (status, "no column 'illness', which --target asks for" in err) == (2, True)
 
 
 def test_a_budget_below_what_was_trained(run):

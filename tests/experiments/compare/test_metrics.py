@@ -27,6 +27,7 @@ AGAIN = {
     "roc_auc": (ILL, SCORE, theirs.roc_auc_score),
     "average_precision": (ILL, SCORE, theirs.average_precision_score),
     "f1": (ILL, SCORE > 1, theirs.f1_score),
+    "accuracy": (ILL, SCORE > 1, theirs.accuracy_score),
     "neg_log_loss": (ILL, np.where(ILL, LIKELIHOOD, 1 - LIKELIHOOD), None),
     "balanced_accuracy": (ILL, SCORE > 1, theirs.balanced_accuracy_score),
     "neg_root_mean_squared_error": (AMOUNT, SCORE, theirs.root_mean_squared_error),
@@ -56,15 +57,17 @@ def test_the_score_is_scikit_learns(metric, weights):
 
 
 @pytest.mark.parametrize("metric", AGAIN)
-def test_a_resample_is_scored_anew(metric, monkeypatch):
+@pytest.mark.parametrize("weights", WEIGHTS)
+def test_a_resample_is_scored_anew(metric, weights, monkeypatch):
     monkeypatch.setattr(intervals, "RESAMPLES", 25)
-    weight, cluster = WEIGHTS["weighted"], np.arange(N) // 3
+    weight, cluster = WEIGHTS[weights], np.arange(N) // 3
     found = resampled_scores([of_part(metric, weight, cluster)], 0)[:, 0]
     draws = np.random.default_rng([0, 95])
     counts = draws.multinomial(N // 3, np.full(N // 3, 3 / N), size=25)
     for score, times in zip(found, counts, strict=True):
         rows = np.repeat(np.arange(N), times[cluster])
-        assert score == pytest.approx(by_scikit_learn(metric, rows, weight[rows]), rel=1e-9)
+        of_rows = None if weight is None else weight[rows]
+        assert score == pytest.approx(by_scikit_learn(metric, rows, of_rows), rel=1e-9)
 
 
 def test_resamples_without_positives_are_none(monkeypatch):

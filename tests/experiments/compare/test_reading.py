@@ -265,12 +265,6 @@ def test_names_are_matched_without_blanks_and_in_one_unicode_form(write, tmp_pat
     assert features(path, target="\u00e9y", drop=["b"]) == ["caf\u00e9"]
 
 
-def test_file_names_that_are_no_utf8():
-    import os
-
-    assert reading.shown(os.fsdecode(b"caf\xe9.csv")) == "caf\ufffd.csv"
-
-
 def test_a_file_larger_than_memory(write, monkeypatch):
     path = write("a,y", A, Y)
     free = types.SimpleNamespace(available=20)
