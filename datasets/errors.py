@@ -44,7 +44,7 @@ class CacheFull(DataUnavailable):
         return type(self), (self.folder, self.what)
 
 
-_REPLACE = "Nothing of it is used. Replace the file, or delete it to have it fetched anew."
+_REPLACE = "Nothing of it is used: replace the file."
 
 
 class ChecksumMismatch(RuntimeError):

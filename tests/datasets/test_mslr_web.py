@@ -90,7 +90,7 @@ def test_a_changed_text_in_an_archive_is_refused(tiny):
     changed[3] = changed[3].replace(b"qid:301", b"qid:399")
     tiny(changed, True, texts())
     with pytest.raises(
-        datasets.ChecksumMismatch, match=r"Fold4/test\.txt in .*WEB10K\.zip(?s:.*)Replace"
+        datasets.ChecksumMismatch, match=r"Fold4/test\.txt in .*WEB10K\.zip(?s:.*)replace"
     ):
         datasets.load("mslr_web10k")
 
