@@ -63,21 +63,25 @@ class Part:
     # ``rows -> (n,)``: whether no model is as good as the claim's words ask in each repetition, or
     # in which share of its folds
     none: Callable[[pd.DataFrame], np.ndarray] | None = None
+    # Whether the claim's own rows of the methods that are set count as well, see :func:`otherwise`
+    as_well: bool = False
 
 
 AS_SET = "@"
 """Between the name of an artefact and what is set of its methods' parameters."""
 
 
-def otherwise(part: Part, settings: Sequence[str], wants: Wants = every) -> Part:
+def otherwise(
+    part: Part, settings: Sequence[str], wants: Wants = every, as_well: bool = False
+) -> Part:
     """Return a part whose cells have other parameters, said as ``reproduce --set`` takes them.
 
     Only the methods that are set are run. Beside them stand the claim's own rows of the others, of
-    the same repetitions.
+    the same repetitions; `as_well` those of the methods that are set too, to choose from both.
     """
     methods = frozenset(text.partition(".")[0] for text in settings)
     name = f"{part.artefact}{AS_SET}{','.join(settings)}"
-    return replace(part, artefact=name, wants=_of_methods(methods, wants))
+    return replace(part, artefact=name, wants=_of_methods(methods, wants), as_well=as_well)
 
 
 @cache

@@ -369,8 +369,8 @@ def _rows(part: Part, runs: Runs) -> pd.DataFrame:
     """Rows that effects are of.
 
     Of an artefact with other parameters the methods that are set have rows; beside them stand the
-    claim's own rows of the other methods, of the same repetitions. A method that lacks some of them
-    is left out, so that nothing is judged by fewer.
+    claim's own rows of the other methods, or of all, of the same repetitions. A method that lacks
+    some of them is left out, so that nothing is judged by fewer.
     """
     rows, _ = runs[part.artefact]
     base = base_of(part.artefact)
@@ -379,7 +379,8 @@ def _rows(part: Part, runs: Runs) -> pd.DataFrame:
     mine = rows[rows["dataset"] == part.dataset]
     theirs = runs[base][0] if base in runs else rows[:0]
     theirs = theirs[(theirs["dataset"] == part.dataset) & theirs["seed"].isin(mine["seed"])]
-    theirs = theirs[~theirs["algorithm"].isin(mine["algorithm"])]
+    if not part.as_well:
+        theirs = theirs[~theirs["algorithm"].isin(mine["algorithm"])]
     counts = theirs.groupby("algorithm")["seed"].transform("nunique")
     theirs = theirs[counts == mine["seed"].nunique()]
     return pd.concat([mine, theirs], ignore_index=True)

@@ -22,6 +22,7 @@ from experiments.claims.declared import (
     discover,
     every,
     n_judged,
+    otherwise,
 )
 from experiments.claims.judging import as_row, judge, outlook, readings_table, table
 from experiments.publishing.output import DamagedResults
@@ -233,6 +234,18 @@ def test_readings_are_judged_alone_and_may_contradict():
     assert [line["reading"] for line in readings_table([claim], runs(4 + noise, noise))] == [
         "alone"
     ]
+
+
+@pytest.mark.parametrize(("as_well", "effect"), [(False, 0.0), (True, 1.0)])
+def test_a_reading_may_choose_from_what_is_set_and_the_claims_own(as_well, effect):
+    """By other settings the method is at 0, by the claim's own at 1: the best of what it has."""
+    rows, meta = runs([0.0] * 10, [])["toy"]
+    rows = rows.assign(algorithm="one", seed=FIRST_SEED + np.arange(10))
+    best = Part("toy", "one", lambda rows: rows.groupby("seed")["effect"].max().to_numpy())
+    reading = Reading("set", "why", (otherwise(best, ["one.bins=2"], as_well=as_well),))
+    both = {"toy": (rows.assign(effect=1.0), meta), reading.parts[0].artefact: (rows, meta)}
+    claim = dataclasses.replace(CLAIM, parts=(best,), readings=(reading,))
+    assert judge(claim, both, 1).readings[0].found.effect == effect
 
 
 def test_sets_that_go_opposite_ways_are_mixed_unless_they_are_equal_together():
