@@ -36,6 +36,7 @@ def test_table_shows_ours_beside_the_papers():
     assert "| ours | 10,000 | 10,000 | 16,771 |" in text
     assert "| paper | 60,000 | 10,000 | 16,775 in 19 subsets |" in text
     assert "real, from the mirror" in text
+    assert "differ in what the methods draw, not in the images." in text
     assert "UCB: 2^0, 2^1, 2^2, 2^3, 2^4" in text
     assert "Best family: identity, smoothed, fourier, fourier_magnitude, haar;" in text
     assert "over 5 repetitions" in text

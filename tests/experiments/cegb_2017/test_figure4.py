@@ -93,6 +93,8 @@ def test_costs_are_those_of_the_meter(pixels):
     assert cost[0] == pytest.approx(np.sum(1 / segment.SHARING[paths]) / 32)
     staged = list(model.staged_decision_function(X))[1]
     np.testing.assert_array_equal(scores[0].ravel(), staged)
+    _, of_next, _ = segment.measure_frame(model, X, image.shape, [2])
+    assert of_next == cost  # counting splits leaves the meter as it was
 
 
 def test_only_the_resolutions_given_are_split_on(pixels):
