@@ -175,6 +175,16 @@ def test_prohibitive_costs_leave_a_constant_and_say_so(data, cls):
         cls(min_samples_leaf=300).fit(X, y)
 
 
+def test_stopping_on_negative_gain(data):
+    X, y = data
+    options = SHORT | {"n_estimators": 1, "tradeoff": 0.5, "split_cost": 0.5}
+    stops = CEGBRegressor(**options).fit(X, y)
+    goes_on = CEGBRegressor(**options, stop_on_negative_gain=False).fit(X, y)
+    assert np.all(stops.trees_.gain >= 0)
+    assert np.any(goes_on.trees_.gain < 0)
+    assert (goes_on.trees_.feature < 0).sum() == 8 > (stops.trees_.feature < 0).sum() > 1
+
+
 def test_no_rounds(data):
     X, y = data
     model = CEGBRegressor(n_estimators=0).fit(X, y)

@@ -13,6 +13,7 @@ from reference import greedy_miser as reference
 from tests.reference.test_greedy_miser import X8, Y8
 from tests.twins import assert_twins
 
+BOTH = [GreedyMiserRegressor, GreedyMiserClassifier]
 ONE_TREE = {"n_estimators": 1, "learning_rate": 1.0, "min_samples_leaf": 1}
 TWO_TREES = {"n_estimators": 2, "learning_rate": 0.5, "tradeoff": 1.0, "feature_costs": [20.0, 3.0]}
 GROUP = {"feature_costs": [1.0, 4.0], "feature_groups": [7, 7], "group_costs": {7: 10.0}}
@@ -72,6 +73,33 @@ def data():
     return X, y
 
 
+def target(cls, y):
+    return y if cls is GreedyMiserRegressor else np.digitize(y, [0.3, 1.2])
+
+
+PRICES = {"feature_costs": [4.0, 1, 1, 2, 0, 0.3]}
+GROUPS = {
+    "feature_costs": [0.1, 0.2, 0.3, 0.0, 0.7, 1.0],
+    "feature_groups": ["a", "b", "b", "c", "c", "d"],
+    "group_costs": {"a": 1.1, "b": 0.0, "c": 2.3, "d": 1.0},
+}
+
+
+@pytest.mark.filterwarnings("ignore::algorithms.estimators.fitting.ConstantModelWarning")
+@pytest.mark.parametrize("cls", BOTH)
+@pytest.mark.parametrize("charging", ["first_use", "authors"])
+@pytest.mark.parametrize("prices", [PRICES, GROUPS], ids=["features", "groups"])
+def test_the_budget_is_never_passed(data, cls, charging, prices):
+    X, y = data[0], target(cls, data[1])
+    model, sizes = cls(**SHORT, **prices, charging=charging, tree_cost=0.3), set()
+    for budget in (0.0, 0.25, 0.3, 1.0, 2.6, 3.4, 5.7, 9.9, 14.0):
+        bills = list(model.set_params(budget=budget).fit(X, y).staged_forest_cost())
+        assert bills == sorted(bills)
+        assert all(bill <= budget for bill in bills)
+        sizes.add(len(model.trees_.feature))
+    assert len(sizes) > 4  # the budgets make a difference
+
+
 @pytest.mark.parametrize("tree_cost", ["0.1", "0.7", "0.01", "1.1", "9.31", "1e-05"])
 @pytest.mark.parametrize("charging", ["first_use", "authors"])
 def test_a_budget_in_decimals_is_spent_to_the_last_tree(tree_cost, charging):
@@ -107,10 +135,9 @@ def test_a_budget_of_more_steps_than_a_computer_word_is_not_passed(data):
         assert 0.3 * budget < model.forest_cost() <= budget
 
 
-@pytest.mark.parametrize("cls", [GreedyMiserRegressor, GreedyMiserClassifier])
+@pytest.mark.parametrize("cls", BOTH)
 def test_a_budget_below_the_cheapest_feature_leaves_a_constant_and_says_so(data, cls):
-    X, y = data
-    y = y if cls is GreedyMiserRegressor else np.digitize(y, [0.3, 1.2])
+    X, y = data[0], target(cls, data[1])
     with pytest.warns(ConstantModelWarning, match=r"budget=1\.2 is less than one tree"):
         model = cls(**SHORT, feature_costs=np.full(6, 0.25), budget=1.2).fit(X, y)
     assert model.n_estimators_ == 0
