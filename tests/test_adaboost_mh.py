@@ -22,14 +22,14 @@ from algorithms.feature_sampling import (
     Tasting1Q,
     TastingQ1,
 )
-from algorithms.kernels.decorators import available_threads
 from algorithms.stumps.pair_weights import rows_of
 from algorithms.stumps.sampling import Proposal, Sampler
 from reference import adaboost_mh as reference
 from reference import adaptive_sampling, costs, feature_sampling, hamming_trees, trees
-from tests.twins import meter_prices
+from tests.twins import assert_equal_arrays, meter_prices
 
 NAMES = [*SAMPLERS, BEST_FAMILY]
+TREES = {"weak_learner": "hamming_tree"}
 
 
 def twin_of(name):
@@ -79,6 +79,27 @@ def assert_same_rounds(model, theirs):
         model.sampling_cost_, [(d.paper_cost, d.evaluations) for d in trace]
     )
     np.testing.assert_array_equal(model.family_rows_, [d.family_rows for d in trace])
+
+
+def assert_same_model(a, b):
+    """Assert that two estimators have learned the same."""
+    assert_equal_arrays(a._learners, b._learners)
+    np.testing.assert_array_equal(a.log_train_loss_, b.log_train_loss_)
+    np.testing.assert_array_equal(a.classes_, b.classes_)
+
+
+def assert_twins_on_bins(model, X, y, sample_weight=None):
+    """Fit real numbers, and the reference their bins, and assert that they are equal."""
+    model.fit(X, y, sample_weight=sample_weight)
+    data = trees.training_data(X, y, 255, sample_weight)
+    codes = data.bins.astype(np.uint8)
+    theirs = reference_of(model, codes, y, sample_weight=sample_weight)
+    assert_same_rounds(model, theirs)
+    for decision, threshold in zip(theirs.trace, model.stumps_.threshold, strict=True):
+        if decision.feature >= 0:
+            assert threshold == data.edges[decision.feature][int(decision.threshold)]
+    assert model.stumps_.feature.max() >= 0
+    return theirs, codes
 
 
 def assert_twins(model, X, y, new_rows=None, twin=None):
@@ -208,11 +229,13 @@ def test_draws_on_the_border_of_a_row():
     np.testing.assert_array_equal(rows, np.searchsorted(np.cumsum(of_row), draws, side="right"))
 
 
-@pytest.mark.parametrize("name", ["all_features", "laminating"])
+@pytest.mark.parametrize("name", ["all_features", "laminating", "mas_naive", "mas_1q", "mas_q1"])
 def test_equals_reference_for_many_rounds_on_digits(name):
     X, y = load_digits(return_X_y=True)
     X, y = X.astype(np.uint8)[:200], y[:200]
     model = AdaBoostMH(sampler=name, n_estimators=30, random_state=1)
+    if name.startswith("mas"):
+        model.set_params(families=np.split(np.arange(24), 3), max_cost=3)
     assert_twins(model, X[:, 20:44], y)
     assert model.train_loss_[-1] < model.train_loss_[0]
 
@@ -245,34 +268,14 @@ def test_real_numbers_equal_the_reference_on_their_bins(seed):
     X[:, 2] = -0.0
     y = np.digitize(X[:, 0] + X[:, 1] + rng.normal(size=400), [-1, 1])
     model = AdaBoostMH(n_estimators=8, sampler="uniform_naive", max_cost=2, random_state=seed)
-    model.fit(X, y)
-    data = trees.training_data(X, y, 255)
-    edges, codes = data.edges, data.bins.astype(np.uint8)
-    theirs = reference_of(model, codes, y)
-    assert_same_rounds(model, theirs)
-    for decision, threshold in zip(theirs.trace, model.stumps_.threshold, strict=True):
-        if decision.feature >= 0:
-            assert threshold == edges[decision.feature][int(decision.threshold)]
+    theirs, codes = assert_twins_on_bins(model, X, y)
     *_, scores = reference.staged_scores(theirs, codes, 3)
     np.testing.assert_array_equal(model.decision_function(X), scores)
     whole = np.abs(10 * X).astype(np.uint8)
     a = AdaBoostMH(n_estimators=8).fit(whole, y)
     b = AdaBoostMH(n_estimators=8).fit(whole.astype(float), y)  # fewer than 255: every midpoint
-    for name, values in a.stumps_._asdict().items():
-        np.testing.assert_array_equal(values, getattr(b.stumps_, name), name)
+    assert_same_model(a, b)
     np.testing.assert_array_equal(a.predict(whole), b.predict(whole.astype(np.int64)))
-
-
-@pytest.mark.parametrize("name", NAMES)
-@pytest.mark.skipif(available_threads() < 2, reason="only one thread: set NUMBA_NUM_THREADS=2")
-def test_threads_change_nothing(name):
-    X, y = draw_data(np.random.default_rng(3), 9000, 15, 4)
-    options = {"n_estimators": 4, "sampler": name, "random_state": 0, "max_cost": 5}
-    one, two = (AdaBoostMH(**options, n_threads=n).fit(X, y) for n in (1, 2))
-    for field, values in one.stumps_._asdict().items():
-        np.testing.assert_array_equal(values, getattr(two.stumps_, field), field)
-    np.testing.assert_array_equal(one.log_train_loss_, two.log_train_loss_)
-    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
 
 
 # --- by hand ---------------------------------------------------------------------------------
@@ -317,24 +320,29 @@ def test_groups_are_paid_for_once_and_constants_are_free():
     assert_same_bills(model, X)
 
 
-def test_the_bill_never_rises_when_a_feature_becomes_free():
+@pytest.mark.parametrize("options", [{}, TREES | {"initial_weights": "balanced"}])
+def test_the_bill_never_rises_when_a_feature_becomes_free(options):
     rng = np.random.default_rng(13)
     X, y = draw_data(rng, 60, 8, 3)
     prices = rng.random(8) * 10.0 ** rng.integers(-6, 6, 8)
-    model = AdaBoostMH(n_estimators=15, split_cost=0.1).fit(X, y)
-    before = model.prediction_cost(X, feature_costs=prices)
+    model = AdaBoostMH(n_estimators=6, split_cost=0.1, **options).fit(X, y)
+    before, acquired = model.prediction_cost(X, feature_costs=prices), model.acquired_features(X)
+    assert len(np.unique(acquired, axis=0)) > 1 or not options  # of trees rows pay for their paths
     for m in range(8):
         after = model.prediction_cost(X, feature_costs=np.where(np.arange(8) == m, 0.0, prices))
-        assert (after < before).all() if model.model_features()[m] else (after <= before).all()
+        assert (after[acquired[:, m]] < before[acquired[:, m]]).all()
+        np.testing.assert_array_equal(after[~acquired[:, m]], before[~acquired[:, m]])
 
 
-def test_many_features_are_marked_sparsely():
+@pytest.mark.parametrize(
+    ("options", "used"), [({}, [[270]] * 5), (TREES, [[270]] * 2 + [[270, 280]] * 3)]
+)
+def test_many_features_are_marked_sparsely(options, used):
     X = np.zeros((5, 300), dtype=np.uint8)
-    X[2:, 270] = 1
-    model = AdaBoostMH(n_estimators=1).fit(X, X[:, 270])
-    marked = model.acquired_features(X)
+    X[2:, 270], X[4:, 280] = 1, 1
+    marked = AdaBoostMH(n_estimators=1, **options).fit(X, [0, 0, 1, 1, 0]).acquired_features(X)
     assert sparse.issparse(marked)
-    np.testing.assert_array_equal(marked.toarray().sum(axis=0).nonzero()[0], [270])
+    assert [row.nonzero()[0].tolist() for row in marked.toarray()] == used
 
 
 # --- samplers as objects ---------------------------------------------------------------------

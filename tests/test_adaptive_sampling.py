@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from sklearn.datasets import load_digits
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.feature_sampling import SAMPLERS
@@ -146,18 +145,6 @@ def test_equals_reference_whatever_its_parameters(name, seed):
     )
     model.set_params(families=[family for family in model.families if len(family)])
     assert_twins(model, X, y, twin=lambda: twin_of(name)(**options))
-
-
-@pytest.mark.parametrize("name", OURS)
-def test_equals_reference_for_many_rounds_on_digits(name):
-    X, y = load_digits(return_X_y=True)
-    X, y = X.astype(np.uint8)[:200], y[:200]
-    families = [np.arange(8 * k, 8 * k + 8) for k in range(3)]
-    model = AdaBoostMH(
-        sampler=name, families=families, max_cost=3, n_estimators=30, random_state=1
-    ).fit(X[:, 20:44], y)
-    assert_same_rounds(model, reference_of(model, X[:, 20:44], y))
-    assert model.train_loss_[-1] < model.train_loss_[0]
 
 
 @pytest.mark.parametrize("name", OURS)

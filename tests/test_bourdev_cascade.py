@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
-from sklearn.base import clone
 from sklearn.ensemble import GradientBoostingClassifier
 from sklearn.frozen import FrozenEstimator
 
@@ -189,15 +187,6 @@ def test_one_stage_is_the_best_stump_with_a_threshold():
     np.testing.assert_array_equal(model.predict(X) == 1, H[:, best] >= H[y == 1, best].min())
 
 
-def test_kinds_of_rows_do_not_matter():
-    X, y, _ = draw(5)
-    model = BourdevCascadeClassifier(AdaBoostMH(n_estimators=15)).fit(X, y)
-    expected = model.exits(X)
-    frame = pd.DataFrame(X, columns=list("abcdef"))
-    again = clone(model).fit(frame, y)
-    np.testing.assert_array_equal(again.exits(frame).scores, expected.scores)
-
-
 def test_many_stages_have_no_matrix(monkeypatch):
     """A thousand stages; costs of each equal those of the walk until there."""
     X, y, _ = draw(6, n=300)
@@ -231,19 +220,6 @@ def test_another_librarys_pool(tmp_path):
     np.testing.assert_array_equal(loaded.predict(X), model.predict(X))
     again = loaded.fit(X, y)  # takes the same pool
     np.testing.assert_array_equal(again.order_, model.order_)
-
-
-# --- bad input -------------------------------------------------------------------------------
-
-
-def test_missing_values_and_three_classes():
-    X, y, _ = draw(0)
-    wrong = X.astype(float)
-    wrong[3, 2] = np.nan
-    with pytest.raises(ValueError, match="NaN"):
-        BourdevCascadeClassifier().fit(wrong, y)
-    with pytest.raises(ValueError, match="binary"):
-        BourdevCascadeClassifier().fit(X, np.arange(len(y)) % 3)
 
 
 # --- the calibration in plain Python -----------------------------------------------------------

@@ -1,154 +1,251 @@
-"""CEGB: the estimator against its reference, decision by decision."""
+"""CEGB by hand, at its limits, and at the sizes at which its kernels take another way."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
-from algorithms.kernels.decorators import available_threads
+from algorithms.estimators.fitting import ConstantModelWarning
+from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from reference import cegb as reference
-from tests.twins import (
-    assert_same_predictions,
-    assert_same_trees,
-    assert_twins,
-    awkward_data,
-    draw_validation,
-    draw_weights,
-    fit_twins,
-    with_missing,
+from tests.twins import assert_equal_arrays, assert_twins
+
+# Sixteen rows, two of each combination of three features in {1, 2}; y = u + v + w with
+#   u = -10 or 10 by x0;  v = -½ or ½ by x1;  w = -b or b by x2, b = 1 where x0 = 1, else 2.
+# A factor ±a splits n rows for half a gain of ½ n a² (T_0 = 0, squared loss):
+#   root on x0 800, on x1 2, on x2 (±1½) 18; node 1 (x0 = 1) on x1 1, on x2 4;
+#   node 2 (x0 = 2) on x1 1, on x2 16.
+X16 = np.array([[a, b, c] for a in (1, 2) for b in (1, 2) for c in (1, 2) for _ in range(2)], float)
+Y16 = (
+    np.where(X16[:, 0] == 1, -10.0, 10.0)
+    + np.where(X16[:, 1] == 1, -0.5, 0.5)
+    + np.where(X16[:, 2] == 1, -1.0, 1.0) * np.where(X16[:, 0] == 1, 1.0, 2.0)
 )
-
-LOSSES = ("squared", "logistic", "multinomial")
-
-
-def draw_parameters(rng, n_features):
-    """One random setting of everything CEGB has."""
-    groups = rng.integers(0, max(1, n_features // 2), n_features) if rng.random() < 0.3 else None
-
-    def prices(scale):
-        drawn = rng.choice([0.0, 0.1, 1.0, 1.0, 5.0, 20.0], n_features) * scale
-        if groups is not None:
-            for group in np.unique(groups):
-                drawn[groups == group] = drawn[groups == group][0]
-        return drawn
-
-    parameters = {
-        "n_estimators": int(rng.integers(1, 7)),
-        "learning_rate": float(rng.choice([1.0, 0.1, 0.3])),
-        "max_leaves": rng.choice([2, 3, 8, 16, None]),
-        "max_depth": rng.choice([None, None, 1, 3, 4]),
-        "min_samples_leaf": int(rng.choice([1, 1, 2, 5, 20])),
-        "growth": str(rng.choice(["best_first", "breadth_first"])),
-        "tradeoff": float(rng.choice([0.0, 1e-4, 1e-2, 0.1, 1.0])),
-        "split_cost": float(rng.choice([0.0, 0.25, 0.1])),
-        "feature_costs": prices(1.0) if rng.random() < 0.7 else None,
-        "model_feature_costs": prices(10.0) if rng.random() < 0.5 else None,
-        "feature_groups": groups,
-        "feature_sharing": rng.choice([1.0, 4.0, 64.0], n_features) if rng.random() < 0.3 else None,
-        "max_bins": int(rng.choice([2, 3, 16, 255])),
-        "stop_on_negative_gain": bool(rng.random() < 0.8),
-        "second_order": bool(rng.random() < 0.7),
-        "init": str(rng.choice(["mean", "zero"])),
-        "min_hessian_leaf": float(rng.choice([1e-3, 0.0, 0.5])),
-    }
-    if groups is not None and rng.random() < 0.5:  # each feature's price is what remains
-        own = rng.choice([0.0, 0.1, 1.0, 5.0], n_features)
-        by_group = {int(g): float(rng.choice([0.0, 0.3, 2.0])) for g in np.unique(groups)}
-        parameters |= {"feature_costs": own, "group_costs": by_group}
-    return parameters
+ONE_TREE = {
+    "n_estimators": 1,
+    "learning_rate": 1.0,
+    "init": "zero",
+    "min_samples_leaf": 1,
+    "tradeoff": 1.0,
+}
 
 
-def estimator_of(loss):
-    return CEGBRegressor if loss == "squared" else CEGBClassifier
+def splits(model):
+    """(node, feature, net gain) of every split of a one-tree model, in the order of creation."""
+    forest = model.trees_
+    nodes = np.flatnonzero(forest.feature >= 0)
+    order = nodes[np.argsort(forest.left[nodes])]
+    return [(int(n), int(forest.feature[n]), float(forest.gain[n])) for n in order]
 
 
-def draw_case(rng, loss):
-    n_samples, n_features = int(rng.integers(30, 300)), int(rng.integers(1, 10))
-    X, y = awkward_data(rng, n_samples, n_features, loss)
-    return X, y, draw_weights(rng, n_samples), draw_parameters(rng, n_features)
+def fit16(**options):
+    return CEGBRegressor(**(ONE_TREE | options)).fit(X16, Y16)
 
 
-@pytest.mark.parametrize("seed", range(24))
-def test_equals_reference(seed):
-    rng = np.random.default_rng([2017, seed])
-    loss = LOSSES[seed % 3]
-    X, y, weights, parameters = draw_case(rng, loss)
-    new_rows = [rng.normal(size=(17, X.shape[1]))]
-    estimator = estimator_of(loss)(**parameters)
-    assert_twins(estimator, reference, X, y, new_rows, weights=weights)
+GAMMA = {"max_leaves": 4, "model_feature_costs": [0.0, 0.0, 3.5]}
+BETA = {"feature_costs": [0.0, 0.0, 0.25]}
+GROUPED = {
+    "feature_groups": ["a", "b", "b"], "group_costs": {"a": 0.0, "b": 0.125},
+    "feature_costs": [0.0, 0.0625, 0.125],
+}  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(12))
-def test_equals_reference_with_missing_values(seed):
-    rng = np.random.default_rng([2021, seed])
-    loss = LOSSES[seed % 3]
-    X, y, weights, parameters = draw_case(rng, loss)
-    parameters["max_leaves"] = rng.choice([2, 8, 16])  # prediction by bit-vectors
-    eval_set = (with_missing(rng, X[:40]), y[:40]) if seed % 2 else None
-    estimator = estimator_of(loss)(n_threads=1 + seed % 2, **parameters)
-    new_rows = [with_missing(rng, rng.normal(size=(17, X.shape[1]))) for _ in range(2)]
-    X = with_missing(rng, X)
-    assert_twins(estimator, reference, X, y, new_rows, weights=weights, eval_set=eval_set)
-
-
-@pytest.mark.parametrize("seed", range(9))
-def test_equals_reference_with_a_validation_set(seed):
-    rng = np.random.default_rng([2018, seed])
-    loss = LOSSES[seed % 3]
-    X, y, _, parameters = draw_case(rng, loss)
-    eval_set, watch = draw_validation(rng, X, y, loss)
-    parameters |= watch | {"n_estimators": 8, "tradeoff": float(rng.choice([1e-4, 1e-2]))}
-    estimator = estimator_of(loss)(**parameters)
-    model = assert_twins(estimator, reference, X, y, eval_set=eval_set)
-    if watch["early_stopping_rounds"] is not None and model.best_round is not None:
-        assert estimator.n_estimators_ == model.best_round
-
-
-NUMBERS = st.sampled_from(
-    [0.0, -0.0, 1.0, 2.0, 3.0, -5.0, np.nextafter(1, 2), 0.1, 5e-324, 1.7e308, -1.7e308, np.nan]
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"max_leaves": 4}, [(0, 0, 800.0), (2, 2, 16.0), (1, 2, 4.0)]),
+        # γ of x2 is 3½. Node 1 would take x1 (1 > 4 - 3½); node 2 takes x2 (16 - 3½) and pays for
+        # it, and then x2 is node 1's best.
+        (GAMMA, [(0, 0, 800.0), (2, 2, 12.5), (1, 2, 4.0)]),
+        # Breadth first does not look back: node 1 comes when x2 still costs 3½.
+        (GAMMA | {"growth": "breadth_first"}, [(0, 0, 800.0), (1, 1, 1.0), (2, 2, 12.5)]),
+        # α = 1/8: a root split costs 2, its children's 1 each. β of x2 is ¼: 8 rows cost 2.
+        # Node 2: 16 - 1 - 3½ - 2; node 1 then: 4 - 1 - 2 on x2 (1, not 4), 1 - 1 = 0 on x1.
+        (GAMMA | BETA | {"split_cost": 0.125}, [(0, 0, 798.0), (2, 2, 9.5), (1, 2, 1.0)]),
+        # One eighth more for x2 and node 1 gains nothing: it must not be split.
+        (GAMMA | BETA | {"split_cost": 0.25, "max_leaves": 9}, [(0, 0, 796.0), (2, 2, 8.5)]),
+        # x1 and x2 are a group for 1/8 a row; x1 costs 1/16 a row besides, x2 1/8, x0 nothing.
+        # Node 2 (8 rows) takes x2: 16 - 1 - 1. Node 1: x2 4 - 1 - 1, x1 1 - 1 - ½ < 2. Below them
+        # the rows own the group: x1 costs its own 1/16 only, 4 rows ½ - ¼.
+        (
+            GROUPED | {"max_leaves": 6},
+            [(0, 0, 800.0), (2, 2, 14.0), (1, 2, 2.0), (3, 1, 0.25), (4, 1, 0.25)],
+        ),
+    ],
 )
-PRICE = st.sampled_from([0.0, 0.1, 1.0, 3.0])
+def test_by_hand(options, expected):
+    assert splits(fit16(**options)) == expected
 
 
-@st.composite
-def small_cases(draw):
-    """A few rows of awkward numbers, and prices."""
-    n_samples, n_features = draw(st.integers(1, 12)), draw(st.integers(1, 3))
-    rows = st.lists(NUMBERS, min_size=n_features, max_size=n_features)
-    X = np.array(draw(st.lists(rows, min_size=n_samples, max_size=n_samples)))
-    y = np.array(draw(st.lists(st.integers(0, 2), min_size=n_samples, max_size=n_samples)))
-    some = st.lists(st.sampled_from([1.0, 2.0, 0.5]), min_size=n_samples, max_size=n_samples)
-    costs = st.none() | st.lists(PRICE, min_size=n_features, max_size=n_features)
-    parameters = {
-        "n_estimators": 2,
-        "learning_rate": 0.5,
-        "min_samples_leaf": 1,
-        "min_hessian_leaf": 0.0,
-        "max_leaves": draw(st.sampled_from([2, 4, None])),
-        "growth": draw(st.sampled_from(["best_first", "breadth_first"])),
-        "max_bins": draw(st.sampled_from([2, 3, 255])),
-        "tradeoff": draw(st.sampled_from([0.0, 0.02, 0.2])),
-        "split_cost": draw(PRICE),
-        "feature_costs": draw(costs),
-        "model_feature_costs": draw(costs),
-        "stop_on_negative_gain": draw(st.booleans()),
-    }
-    return X, y, draw(st.none() | some), parameters, draw(st.booleans())
+def test_bill_of_a_group_by_hand():
+    np.testing.assert_array_equal(fit16(max_leaves=4, **GROUPED).prediction_cost(X16), 0.25)
 
 
-# scikit-learn's look for infinities adds up numbers near the largest.
-@pytest.mark.filterwarnings("ignore:invalid value encountered in reduce:RuntimeWarning")
-@given(small_cases())
-@settings(max_examples=60, deadline=None, derandomize=True)
-def test_equals_reference_on_few_rows(case):
-    X, y, weights, parameters, classify = case
-    estimator = CEGBClassifier if classify else CEGBRegressor
-    weights = None if weights is None else np.array(weights)
-    y = y if classify else y.astype(np.float64)
-    assert_twins(estimator(**parameters), reference, X, y, weights=weights)
+def test_without_the_rows_of_another_leaf_nobody_pays_for_its_feature():
+    half = X16[:, 0] == 1
+    alone = CEGBRegressor(**ONE_TREE | GAMMA | {"max_leaves": 2})
+    assert splits(alone.fit(X16[half], Y16[half] + 10.0)) == [(0, 1, 1.0)]
+
+
+def test_features_paid_for_stay_free_in_later_trees_and_classes():
+    # Three classes of two rows at x = 0, 1, 2. Half gains of round one: 2, ½, 2. Class 0 pays
+    # λ β for its six rows, 0.1 * 2 * 6 = 1.2, and nobody does after it.
+    X, y = np.repeat([0.0, 1, 2], 2)[:, None], np.repeat([0, 1, 2], 2)
+    options = {"n_estimators": 2, "max_leaves": 2, "min_samples_leaf": 1, "init": "zero"}
+    paid = CEGBClassifier(**options, tradeoff=0.1, feature_costs=[2.0]).fit(X, y)
+    free = CEGBClassifier(**options).fit(X, y)
+    roots = free.trees_.tree[:-1]
+    assert len(roots) == paid.trees_.n_trees == 6
+    np.testing.assert_allclose(free.trees_.gain[roots[:3]], [2, 0.5, 2], rtol=1e-8)
+    difference = free.trees_.gain[roots] - paid.trees_.gain[roots]
+    np.testing.assert_allclose(difference, [1.2, 0, 0, 0, 0, 0], rtol=0, atol=1e-15)
+
+
+# --- the defect of LightGBM 4.7.0 that must not be here ---------------------------------------
+
+
+def test_a_tiny_coupled_price_changes_nothing():
+    rng = np.random.default_rng(0)
+    X = rng.integers(0, 8, (400, 4)).astype(float)
+    y = X[:, 0] + (X[:, 1] > 3) * X[:, 2] + rng.normal(size=400)
+    for costs in ({"split_cost": 0.2}, {"feature_costs": [0.2, 0.5, 1.0, 0.0]}):
+        options = {"n_estimators": 5, "tradeoff": 1.0, "min_samples_leaf": 1} | costs
+        without = CEGBRegressor(**options).fit(X, y)
+        tiny = CEGBRegressor(**options, model_feature_costs=np.full(4, 1e-9)).fit(X, y)
+        assert without.trees_.n_trees > 1
+        np.testing.assert_array_equal(without.trees_.feature, tiny.trees_.feature)
+        np.testing.assert_array_equal(without.trees_.threshold, tiny.trees_.threshold)
+        np.testing.assert_array_equal(without.predict(X), tiny.predict(X))
+        assert np.all(tiny.trees_.gain >= 0)
+
+
+# --- limits ----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(400, 6))
+    y = X[:, 0] + X[:, 3] * (X[:, 1] > 0) + np.abs(X[:, 5]) + 0.3 * rng.normal(size=400)
+    return X, y
+
+
+COSTS = {
+    "feature_costs": np.array([4.0, 1, 1, 2, 0, 0.3]),
+    "model_feature_costs": np.array([5.0, 3, 3, 0, 9, 0.1]),
+    "feature_groups": [0, 1, 1, 3, 4, 8],
+    "split_cost": 0.5,
+    "feature_sharing": [1, 1, 4, 4, 1, 1],
+}
+SHORT = {"n_estimators": 5, "max_leaves": 8, "min_samples_leaf": 5}
+
+
+def same_trees(a, b):
+    assert_equal_arrays(a.trees_, b.trees_)
+
+
+@pytest.mark.parametrize("growth", ["best_first", "breadth_first"])
+def test_no_costs_or_no_tradeoff_is_plain_boosting(data, growth):
+    X, y = data
+    plain = GBRTRegressor(**SHORT, growth=growth).fit(X, y)
+    nothing = {name: np.zeros(6) for name in ("feature_costs", "model_feature_costs")}
+    same_trees(CEGBRegressor(**SHORT, growth=growth).fit(X, y), plain)
+    same_trees(CEGBRegressor(**SHORT, growth=growth, tradeoff=5.0, **nothing).fit(X, y), plain)
+    same_trees(CEGBRegressor(**SHORT, growth=growth, tradeoff=0.0, **COSTS).fit(X, y), plain)
+    paid = CEGBRegressor(**SHORT, growth=growth, tradeoff=0.02, **COSTS).fit(X, y)
+    assert not np.array_equal(paid.predict(X), plain.predict(X))
+
+
+@pytest.mark.parametrize("cls", [CEGBRegressor, CEGBClassifier])
+def test_prohibitive_costs_leave_a_constant_and_say_so(data, cls):
+    X, y = data
+    y = y if cls is CEGBRegressor else (y > 0).astype(int)
+    for costs in ({"split_cost": 1.0}, {"feature_costs": np.ones(6)}):
+        with pytest.warns(ConstantModelWarning, match="No split is worth its cost"):
+            model = cls(tradeoff=1e9, **SHORT, **costs).fit(X, y)
+        assert model.n_estimators_ == 0
+        assert len(set(model.predict(X))) == 1
+        assert not model.model_features().any()
+        np.testing.assert_array_equal(model.prediction_cost(X), 0)
+        np.testing.assert_array_equal(model.evaluations(X), 0)
+        assert list(model.staged_cost(X)) == list(model.staged_predict(X)) == []
+        assert model.model_cost() == 0
+    with pytest.warns(ConstantModelWarning, match="min_samples_leaf=300 counts row weight"):
+        cls(min_samples_leaf=300).fit(X, y)
+
+
+def test_stopping_on_negative_gain(data):
+    X, y = data
+    options = SHORT | {"n_estimators": 1, "tradeoff": 0.5, "split_cost": 0.5}
+    stops = CEGBRegressor(**options).fit(X, y)
+    goes_on = CEGBRegressor(**options, stop_on_negative_gain=False).fit(X, y)
+    assert np.all(stops.trees_.gain >= 0)
+    assert np.any(goes_on.trees_.gain < 0)
+    assert (goes_on.trees_.feature < 0).sum() == 8 > (stops.trees_.feature < 0).sum() > 1
+
+
+def test_no_rounds(data):
+    X, y = data
+    model = CEGBRegressor(n_estimators=0).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), y.mean(), rtol=1e-9)
+    assert (model.n_estimators_, model.trees_.n_trees, model.model_cost()) == (0, 0, 0.0)
+
+
+def test_a_leaf_without_hessian_has_the_value_zero():
+    """A class that all rows are sure of: -G/H would be anything, as large as 1e246 on digits."""
+    rng = np.random.default_rng(5)
+    X = rng.integers(0, 4, (300, 4)).astype(float)
+    y = np.where(X[:, 0] == 0, 0, 1 + (rng.random(300) < 0.2 + 0.2 * X[:, 1]))
+    model = CEGBClassifier(n_estimators=6, learning_rate=10.0, min_samples_leaf=5, max_leaves=5)
+    assert_twins(model, reference, X, y)
+    forest = model.trees_
+    alone = forest.tree[:-1][np.diff(forest.tree) == 1]
+    assert np.sum(forest.value[alone] == 0) >= 2
+    # Whatever is not 0 has at least 1e-3 of hessian under it, and 300 rows of gradient above.
+    assert np.max(np.abs(forest.value)) <= 300 / 1e-3
+
+
+def test_a_fit_that_diverges_says_so():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(200, 3)), rng.integers(0, 3, 200)
+    model = GBRTClassifier(
+        learning_rate=10.0, n_estimators=30, min_hessian_leaf=0, min_samples_leaf=1, max_leaves=8
+    )
+    with pytest.raises(ValueError, match=r"scores diverge .* smaller learning_rate"):
+        model.fit(X, y)
+
+
+# --- what the meter says of a fixed model ----------------------------------------------------
+
+
+@pytest.fixture(scope="module", params=["features", "groups"])
+def fitted(request, data):
+    X, y = data
+    costs = dict(COSTS) if request.param == "groups" else {**COSTS, "feature_groups": None}
+    return CEGBRegressor(**SHORT | {"n_estimators": 9}, tradeoff=0.01, **costs).fit(X, y), X
+
+
+def test_cost_never_rises_when_a_feature_becomes_free(fitted):
+    """A cheaper list may have a finer grid; other prices must not rise by being rounded to it."""
+    model, X = fitted[0], fitted[1][:50]
+    rng, fell = np.random.default_rng(12), 0
+    groups = np.arange(6) if model.feature_groups is None else np.array(model.feature_groups)
+    drawn = [(rng.random(9) * 10.0 ** rng.integers(-4, 5, 9))[groups] for _ in range(150)]
+    for costs in (model.feature_costs, *drawn):
+        before = np.array(list(model.staged_cost(X, feature_costs=costs, split_cost=0.1)))
+        for group in np.unique(groups):
+            free = np.where(groups == group, 0.0, costs)
+            after = np.array(list(model.staged_cost(X, feature_costs=free, split_cost=0.1)))
+            assert np.all(after <= before)
+            fell += np.any(after < before)
+        assert np.all(model.prediction_cost(X, feature_costs=costs, split_cost=0.0) < before[-1])
+    assert fell >= 3 * 150
+
+
+def test_training_rows_acquire_all_that_the_model_pays_for(fitted):
+    model, X = fitted
+    np.testing.assert_array_equal(model.acquired_features(X).any(axis=0), model.model_features())
 
 
 # --- sizes at which the kernels take another way ---------------------------------------------
@@ -215,97 +312,3 @@ def test_unlimited_leaves(growth):
     assert_twins(model, reference, X, y)
     assert model._bit_vectors == []  # more than 64 leaves: prediction walks
     assert np.max(np.diff(model.trees_.tree)) > 128
-
-
-needs_threads = pytest.mark.skipif(
-    available_threads() < 2, reason="only one thread: NUMBA_NUM_THREADS=2 makes two of any machine"
-)
-
-
-@pytest.fixture(scope="module")
-def large():
-    """Enough rows for every parallel path: chunks of rows, tiles, prediction tasks."""
-    rng = np.random.default_rng(4)
-    X = rng.normal(size=(20_000, 20))
-    X[:, :5] = np.round(X[:, :5])
-    X[:, 15:] = np.eye(5)[rng.integers(0, 5, 20_000)]
-    score = X[:, 0] + np.sin(2 * X[:, 6]) * X[:, 17] + 0.3 * rng.normal(size=20_000)
-    return X, score, rng.integers(0, 4, 20_000).astype(float), rng.random(20_000)
-
-
-LARGE = {
-    "n_estimators": 2,
-    "max_leaves": 12,
-    "learning_rate": 0.5,
-    "tradeoff": 1e-3,
-    "split_cost": 0.1,
-    "feature_costs": np.arange(20) % 4.0,
-    "model_feature_costs": np.arange(20) % 3 * 100.0,
-}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("loss", LOSSES)
-@pytest.mark.parametrize("kind", ["rows", "whole weights", "fractional weights"])
-@needs_threads
-def test_large_on_one_and_two_threads(large, loss, kind):
-    X, score, whole, fractional = large
-    weights = {"rows": None, "whole weights": whole, "fractional weights": fractional}[kind]
-    bounds = {"squared": [], "logistic": [0.0], "multinomial": [-0.7, 0.7]}[loss]
-    y = score if loss == "squared" else np.digitize(score, bounds)
-    one = estimator_of(loss)(n_threads=1, **LARGE)
-    two = estimator_of(loss)(n_threads=2, **LARGE)
-    model = fit_twins(one, reference, X, y, weights=weights)
-    assert_same_trees(one, model)
-    two.fit(X, y, sample_weight=weights)
-    for name, values in one.trees_._asdict().items():
-        np.testing.assert_array_equal(getattr(two.trees_, name), values, name)
-    Z = X[::13]
-    prices = {name: LARGE[name] for name in ("feature_costs", "split_cost")}
-    for each in (one, two):
-        assert_same_predictions(each, model, Z, prices)
-    for name in ("_raw_scores", "prediction_cost", "evaluations", "acquired_features"):
-        np.testing.assert_array_equal(getattr(one, name)(X), getattr(two, name)(X))
-    assert sum(tree.n_splits for round_ in model.rounds for tree in round_) > 10
-
-
-# --- degenerate data -------------------------------------------------------------------------
-
-PLAIN = {"n_estimators": 3, "min_samples_leaf": 1, "learning_rate": 0.5}
-
-
-@pytest.mark.parametrize(
-    ("X", "y"),
-    [
-        ([[1.0, 2.0]], [3.0]),
-        ([[1.0], [2.0]], [0.0, 1.0]),
-        ([[1.0], [1.0]], [0.0, 1.0]),
-        ([[7.0, 7.0]] * 9, [0.0, 1, 2, 3, 4, 5, 6, 7, 8]),
-        ([[0.0], [1.0], [2.0]] * 5, [4.0] * 15),
-        ([[0.0, 3.0]] * 4 + [[1.0, 2.0]] * 4, [0.0, 1, 0, 1, 5, 6, 5, 6]),
-        ([[1.0], [np.nextafter(1.0, 2.0)]] * 4, [0.0, 1] * 4),
-        ([[-0.0], [0.0], [5e-324], [-5e-324]] * 3, [0.0, 0, 1, 2] * 3),
-        ([[-1.7e308], [1.7e308], [0.0]] * 3, [0.0, 1, 2] * 3),
-        (np.arange(300.0)[:, None], np.arange(300) % 7.0),
-    ],
-    ids=[
-        "one row", "two rows", "two equal rows", "constant X", "constant y", "duplicates",
-        "adjacent floats", "around zero", "extremes", "300 distinct values",
-    ],
-)  # fmt: skip
-@pytest.mark.parametrize("classify", [False, True])
-def test_degenerate_data(X, y, classify):
-    X, y = np.array(X), np.array(y)
-    estimator = CEGBClassifier if classify else CEGBRegressor
-    y = np.minimum(y, 3).astype(int) if classify else y
-    assert_twins(estimator(**PLAIN), reference, X, y)
-    assert_twins(estimator(**PLAIN, init="zero", max_bins=4), reference, X, y)
-
-
-def test_one_class_left_by_the_weights():
-    X, y = np.arange(6.0)[:, None], np.array([0, 0, 0, 1, 1, 2])
-    weights = np.array([1.0, 2, 1, 0, 0, 0])
-    model = CEGBClassifier(**PLAIN)
-    assert_twins(model, reference, X, y, weights=weights)
-    np.testing.assert_array_equal(model.classes_, [0])
-    assert model.n_estimators_ == 0

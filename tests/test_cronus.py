@@ -143,9 +143,8 @@ def test_equals_the_reference(seed, rule):
     assert len(set(expected.stage)) > 1
 
 
-def tiny_twins(seed):
-    """Fit both twins to a few rows."""
-    rng = np.random.default_rng(seed)
+def draw_tiny(rng):
+    """A few rows, weights if any, and prices."""
     n, d = int(rng.integers(6, 60)), int(rng.integers(1, 5))
     X = np.round(rng.normal(size=(n, d)), int(rng.integers(0, 3)))
     signal = X @ rng.normal(size=d) + rng.choice([0, 0.5, 2]) * rng.normal(size=n)
@@ -153,7 +152,20 @@ def tiny_twins(seed):
     if y.all() or not y.any():
         y[0] = ~y[0]
     weights = rng.integers(1, 5, n).astype(float) if rng.random() < 0.3 else None
-    prices = rng.choice([0.0, 1, 5, 20, 100], size=d)
+    return X, y, weights, rng.choice([0.0, 1, 5, 20, 100], size=d)
+
+
+def tiny_trees(rng):
+    return GBRTRegressor(
+        n_estimators=int(rng.integers(1, 7)), max_leaves=int(rng.integers(2, 5)),
+        min_samples_leaf=int(rng.integers(1, 4)), n_threads=1,
+    )  # fmt: skip
+
+
+def tiny_twins(seed):
+    """Fit both twins to a few rows."""
+    rng = np.random.default_rng(seed)
+    X, y, weights, prices = draw_tiny(rng)
     options = {
         "n_stages": int(rng.integers(1, 4)),
         "tradeoff": float(10 ** rng.uniform(-5, -1) * (rng.random() < 0.9)),
@@ -165,11 +177,7 @@ def tiny_twins(seed):
         "max_cycles": 3,
         "support": str(rng.choice(["stage", "stage", "cascade"])),
     }
-    inner = GBRTRegressor(
-        n_estimators=int(rng.integers(1, 7)), max_leaves=int(rng.integers(2, 5)),
-        min_samples_leaf=int(rng.integers(1, 4)), n_threads=1,
-    )  # fmt: skip
-    model = CronusClassifier(inner, feature_costs=prices, n_threads=1, **options)
+    model = CronusClassifier(tiny_trees(rng), feature_costs=prices, n_threads=1, **options)
     model.fit(X, y, sample_weight=weights)
     H, uses, e, c = twin_of(model, X, prices)
     options = reference_options(model) | {"tree_costs": e, "feature_costs": c}
@@ -663,7 +671,3 @@ def test_no_other_cascade_is_warned_of(options):
     with warnings.catch_warnings():
         warnings.simplefilter("error", NothingSavedWarning)
         model.fit(X, y)
-
-
-def test_parameters_are_documented():
-    assert "tradeoff : float" in CronusClassifier.__doc__

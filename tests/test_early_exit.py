@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import copy
-import io
 import itertools
 import math
 import pickle
-import warnings
 
 import numpy as np
 import pandas as pd
@@ -22,10 +20,8 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils.validation import check_is_fitted
 
-from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.early_exit import EarlyExit
-from algorithms.estimators import archives
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.exits import exit_rules
 from algorithms.exits import hard_cascade as walking
@@ -36,7 +32,8 @@ from algorithms.interop import from_catboost, from_lightgbm, from_scikit_learn, 
 from algorithms.kernels import decorators
 from algorithms.trees.binning import ALL_PRESENT
 from reference import cegb, early_exit, forest_costs, gbrt
-from tests.twins import awkward_data, fit_twins, meter_prices
+from tests.algorithms.estimators.changed_files import rewritten
+from tests.twins import BILL, awkward_data, fit_twins, meter_prices
 
 RULES = {"proximity": 0.3, "score": 0.2, "capacity": 0.7, "rank": 6}
 RULES_OF_RANKER = RULES | {"score": 1.5}  # its scores are about 2
@@ -55,9 +52,8 @@ def queries_of(rng, n_samples):
 
 def bills_of(early, model, n_features, tree_cost=1.25):
     """The reference's bill of the forest after each round."""
-    prices = meter_prices(early)
-    bill = {name: prices[name] for name in ("feature_costs", "feature_groups", "group_costs")}
-    return list(forest_costs.staged_forest_cost(model, n_features, tree_cost=tree_cost, **bill))
+    prices = {name: getattr(early, name) for name in BILL[:-1]} | {"tree_cost": tree_cost}
+    return list(forest_costs.staged_forest_cost(model, n_features, **prices))
 
 
 def assert_as_reference(early, model, X, query=None, tree_cost=1.25, bills=None):
@@ -303,28 +299,6 @@ def test_exits_at_infinity_are_the_full_model(ranker, rule, s):
     np.testing.assert_array_equal(early.evaluations(X, query), model.evaluations(X))
 
 
-@pytest.mark.parametrize(("rule", "s"), RULES_OF_RANKER.items())
-def test_cost_is_never_above_the_full_models(ranker, rule, s):
-    model, X, query = ranker
-    early = EarlyExit(model, rule=rule, threshold=s, every=4)
-    cost, full = early.prediction_cost(X, query), model.prediction_cost(X)
-    assert np.all(cost <= full)
-    assert cost.mean() < full.mean()
-
-
-@pytest.mark.parametrize(("rule", "s"), RULES_OF_RANKER.items())
-def test_equals_a_loop_over_queries(ranker, rule, s):
-    model, X, query = ranker
-    early = EarlyExit(model, rule=rule, threshold=s, every=4)
-    together = early.exits(X, query), early.ranking_score(X, query)
-    for label in set(query):
-        rows = query == label
-        alone = early.exits(X[rows])
-        np.testing.assert_array_equal(together[0].exit[rows], alone.exit)
-        np.testing.assert_array_equal(together[0].scores[rows], alone.scores)
-        np.testing.assert_array_equal(together[1][rows], early.ranking_score(X[rows]))
-
-
 @pytest.mark.parametrize("stops", [[0], [3, 3], [5, 4], [26]])
 def test_stages_lie_within_the_model(ranker, stops):
     with pytest.raises(ValueError, match="stops must rise from 1 to at most 25"):
@@ -444,32 +418,6 @@ def test_a_lightgbm_booster_knows_its_classes(ranker):
     assert fitted_trees_of(regression).link is None
 
 
-def test_stumps_are_responses_too():
-    rng = np.random.default_rng(6)
-    X = rng.integers(0, 250, (120, 4)).astype(np.uint8)
-    for n_classes in (1, 2, 3):
-        y = np.minimum(X[:, 0] // 84, n_classes - 1)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", ConstantModelWarning)
-            model = AdaBoostMH(n_estimators=9, feature_costs=PRICES, split_cost=0.5).fit(X, y)
-        responses = fitted_trees_of(model)
-        rows = responses.meter._check_X(X)
-        stages = walking.stages_of(responses, [4] if n_classes > 1 else [])
-        left = walking.walk(stages, 0, rows, None, None)
-        np.testing.assert_array_equal(left.scores, model._raw_scores(X))
-        np.testing.assert_array_equal(responses.labels(left.scores), model.predict(X))
-        prices = responses.meter._grid_prices()
-        costs = np.array([np.zeros(len(X)), *model.staged_cost(X)])
-        rounds = rng.integers(0, len(costs), len(X))
-        used, paid, passed = responses.charge(rows, prices, rounds)
-        np.testing.assert_array_equal(prices.cost(paid), costs[rounds, np.arange(len(X))])
-        evaluated = np.cumsum(np.append(False, model.stumps_.feature >= 0))
-        np.testing.assert_array_equal(passed, evaluated[rounds])  # a constant vote is free
-        assert used.shape == (len(X), 1)
-        with pytest.raises(ValueError, match="no log-odds"):
-            EarlyExit(model, rule="likelihood", threshold=0.9).predict(X)
-
-
 # --- manners --------------------------------------------------------------------------------------
 
 
@@ -552,7 +500,9 @@ def saved_twin(early, tmp_path):
     return EarlyExit.load(tmp_path / "model")
 
 
-@pytest.mark.parametrize(("rule", "s"), RULES_OF_RANKER.items())
+@pytest.mark.parametrize(
+    ("rule", "s"), [*RULES_OF_RANKER.items(), ("rank", math.inf), ("score", -math.inf)]
+)
 def test_files_of_rankers(ranker, tmp_path, rule, s):
     model, X, query = ranker
     early = EarlyExit(model, rule=rule, threshold=s, every=4, place=3)
@@ -589,11 +539,6 @@ def test_files_of_classifiers(ranker, tmp_path, cls):
         EarlyExit.load(tmp_path / "full")
 
 
-@pytest.mark.parametrize(("rule", "s"), [("rank", math.inf), ("score", -math.inf)])
-def test_files_of_infinite_thresholds(ranker, tmp_path, rule, s):
-    assert saved_twin(EarlyExit(ranker[0], rule=rule, threshold=s), tmp_path).threshold == s
-
-
 def test_what_is_not_saved(ranker, tmp_path):
     model, X, _ = ranker
     for other, read in other_models("regressor"):
@@ -610,11 +555,11 @@ def test_what_is_not_saved(ranker, tmp_path):
 
 
 def params(**changes):
-    return lambda header: header["params"].update(changes)
+    return lambda header, arrays: header["params"].update(changes)
 
 
 def of_model(**changes):
-    return lambda header: header["model"].update(changes)
+    return lambda header, arrays: header["model"].update(changes)
 
 
 @pytest.mark.parametrize(
@@ -630,45 +575,27 @@ def of_model(**changes):
         (params(place=1.5), "place must be a whole number >= 1"),
         (params(colour="red"), "no parameter 'colour'"),
         (params(model=3), "no parameter"),
-        (lambda header: header["params"].pop("threshold"), "missing .* 'threshold'"),
-        (lambda header: header.pop("model"), "lacks 'model'"),
-        (lambda header: header.update(model=[1]), "model in its header must be an object"),
+        (lambda header, arrays: header["params"].pop("threshold"), "missing .* 'threshold'"),
+        (lambda header, arrays: header.pop("model"), "lacks 'model'"),
+        (lambda header, arrays: header.update(model=[1]), "model in its header must be an object"),
         (of_model(**{"class": "AdaBoostMH"}), "its model is of class AdaBoostMH, not one of"),
         (of_model(**{"class": "EarlyExit"}), "its model is of class EarlyExit, not one of"),
         (of_model(**{"class": ["GBRT"]}), "class in its header must be the name of a class"),
         (of_model(**{"class": "GBRTClassifier"}), "classes if it is a classifier"),
         (of_model(n_estimators=7), "its array tree is for 25 trees, where its header has 7"),
         (of_model(params={"max_bins": 1}), "in its GBRTRegressor, .*max_bins must be"),
+        (lambda header, arrays: arrays.pop("gain"), "lacks the array gain"),
+        (lambda header, arrays: arrays.update(other=np.zeros(1)), "unknown array 'other.npy'"),
+        (lambda header, arrays: arrays["left"].put(0, 0), "child of its trees"),
+        (
+            lambda header, arrays: arrays["value"].put(1, np.inf),
+            "value of its trees must be finite",
+        ),
     ],
 )
 def test_wrong_files_are_named(ranker, tmp_path, change, words):
     EarlyExit(ranker[0], threshold=0.5).save(tmp_path / "model")
-    header, content = archives.read_archive(tmp_path / "model")
-    change(header)
-    header["sha256"] = archives.digest(header, content)
-    archives.write_archive(tmp_path / "model", header, content)
-    with pytest.raises(ValueError, match=f"model does not hold a whole EarlyExit: .*{words}"):
-        EarlyExit.load(tmp_path / "model")
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [
-        (lambda arrays: arrays.pop("gain"), "lacks the array gain"),
-        (lambda arrays: arrays.update(other=np.zeros(1)), "unknown array 'other.npy'"),
-        (lambda arrays: arrays["left"].put(0, 0), "child of its trees"),
-        (lambda arrays: arrays["value"].put(1, np.inf), "value of its trees must be finite"),
-    ],
-)
-def test_wrong_arrays_are_named(ranker, tmp_path, change, words):
-    EarlyExit(ranker[0], threshold=0.5).save(tmp_path / "model")
-    header, content = archives.read_archive(tmp_path / "model")
-    with np.load(io.BytesIO(content)) as stored:
-        arrays = dict(stored)
-    change(arrays)
-    content = archives.packed(arrays)
-    header["sha256"] = archives.digest(header, content)
-    archives.write_archive(tmp_path / "model", header, content)
+    rewritten(tmp_path / "model", change)
     with pytest.raises(ValueError, match=f"model does not hold a whole EarlyExit: .*{words}"):
         EarlyExit.load(tmp_path / "model")
 
@@ -729,12 +656,6 @@ def test_classifiers_do_not_rank(ranker, rule):
         EarlyExit(model, rule=rule, threshold=0.4).predict(X, query)
     with pytest.raises(ValueError, match="does not rank"):
         EarlyExit(model, rule="likelihood", threshold=0.4).ranking_score(X, query)
-
-
-def test_a_score_may_be_negative(ranker):
-    model, X, query = ranker
-    early = EarlyExit(model, rule="score", threshold=-1e9)
-    np.testing.assert_array_equal(early.predict(X, query), model.predict(X))
 
 
 def test_parameters_are_documented():

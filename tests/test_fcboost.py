@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 
 import numpy as np
-import pandas as pd
 import pytest
-from sklearn.base import clone
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.estimators.fitting import ConstantModelWarning
@@ -235,15 +233,6 @@ def test_decisions_are_no_matter_of_last_bits():
         state = reference.State(f, n_own)
 
 
-def test_numbers_are_binned():
-    X, y, _ = draw(0)
-    numbers = np.exp(X / 50.0) - 7
-    model = FCBoostClassifier(n_estimators=6).fit(X, y)
-    other = FCBoostClassifier(n_estimators=6).fit(numbers, y)
-    np.testing.assert_array_equal(other.coef_, model.coef_)
-    np.testing.assert_array_equal(other.exits(numbers).scores, model.exits(X).scores)
-
-
 # --- limits and invariants -------------------------------------------------------------------
 
 
@@ -276,25 +265,6 @@ def test_stumps_that_pay_for_nothing_are_not_added():
     assert_twins(model, X, y)
 
 
-def test_tables():
-    X, y, _ = draw(5)
-    model = FCBoostClassifier(n_estimators=6)
-    expected = clone(model).fit(X, y).exits(X)
-    frame = pd.DataFrame(X, columns=list("abcdef"))
-    np.testing.assert_array_equal(clone(model).fit(frame, y).exits(frame).scores, expected.scores)
-
-
-def test_a_round_trip(tmp_path):
-    X, y, _ = draw(6)
-    model = FCBoostClassifier(n_estimators=10, feature_costs=[1, 2, 3, 4, 5, 6], eta=0.05)
-    model.fit(X, y).save(tmp_path / "model")
-    loaded = FCBoostClassifier.load(tmp_path / "model")
-    for name in ("predict", "decision_function", "prediction_cost", "evaluations", "exit_stage"):
-        np.testing.assert_array_equal(getattr(loaded, name)(X), getattr(model, name)(X))
-    np.testing.assert_array_equal(list(loaded.staged_cost(X)), list(model.staged_cost(X)))
-    assert (loaded.objective_, loaded.n_estimators_) == (model.objective_, model.n_estimators_)
-
-
 @pytest.mark.parametrize("eta", [0.0, 0.05])
 def test_first_rounds_are_a_shorter_fit(tmp_path, eta):
     X, y, weights = draw(11, n=150)
@@ -317,19 +287,6 @@ def test_first_rounds_are_a_shorter_fit(tmp_path, eta):
     whole.save(tmp_path / "model")
     with pytest.raises(ValueError, match="does not know in which order it grew"):
         FCBoostClassifier.load(tmp_path / "model").first_rounds(1)
-
-
-# --- bad input -------------------------------------------------------------------------------
-
-
-def test_wrong_rows():
-    X, y, _ = draw(0)
-    wrong = X.astype(float)
-    wrong[3, 2] = np.nan
-    with pytest.raises(ValueError, match="NaN"):
-        FCBoostClassifier().fit(wrong, y)
-    with pytest.raises(ValueError, match="binary"):
-        FCBoostClassifier().fit(X, np.arange(len(y)) % 3)
 
 
 def test_no_stumps():

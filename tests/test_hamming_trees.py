@@ -6,19 +6,22 @@ import itertools
 
 import numpy as np
 import pytest
-from scipy import sparse
 from sklearn.base import clone
 
 from algorithms.adaboost_mh import AdaBoostMH
 from algorithms.adaptive_sampling import Laminating
-from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.feature_sampling import BEST_FAMILY, SAMPLERS
-from algorithms.kernels.decorators import available_threads
 from algorithms.stumps import search
 from reference import adaboost_mh as boosting
 from reference import costs, trees
 from reference import hamming_trees as reference
-from tests.test_adaboost_mh import draw_data, draw_families, labels_of, reference_of
+from tests.test_adaboost_mh import (
+    assert_same_model,
+    draw_data,
+    draw_families,
+    labels_of,
+    reference_of,
+)
 from tests.twins import meter_prices
 
 NAMES = [n for n in SAMPLERS if not SAMPLERS[n].for_one_stump] + [BEST_FAMILY]
@@ -158,23 +161,7 @@ def test_blocks_of_features_change_nothing(monkeypatch):
     X, y = draw_data(np.random.default_rng(4), 150, 13, 3)
     whole = of_trees(n_estimators=5).fit(X, y)
     monkeypatch.setattr(search, "_MOST_GATHERED", 200)
-    assert_equal_trees(whole, of_trees(n_estimators=5).fit(X, y))
-
-
-def assert_equal_trees(a, b):
-    for name, values in a.trees_._asdict().items():
-        np.testing.assert_array_equal(values, getattr(b.trees_, name), name)
-    np.testing.assert_array_equal(a.log_train_loss_, b.log_train_loss_)
-
-
-@pytest.mark.parametrize("name", ["all_features", "tasting_q1", BEST_FAMILY])
-@pytest.mark.skipif(available_threads() < 2, reason="only one thread: set NUMBA_NUM_THREADS=2")
-def test_threads_change_nothing(name):
-    X, y = draw_data(np.random.default_rng(3), 9000, 15, 4)
-    options = {"n_estimators": 3, "sampler": name, "random_state": 0, "max_cost": 5}
-    one, two = (of_trees(**options, n_threads=n).fit(X, y) for n in (1, 2))
-    assert_equal_trees(one, two)
-    np.testing.assert_array_equal(one.decision_function(X), two.decision_function(X))
+    assert_same_model(whole, of_trees(n_estimators=5).fit(X, y))
 
 
 # --- two leaves are a stump ------------------------------------------------------------------
@@ -276,43 +263,6 @@ def test_a_tree_tells_what_stumps_cannot():
     assert model.trees_.edge[0] == 1.0
 
 
-def test_the_bill_never_rises_when_a_feature_becomes_free():
-    rng = np.random.default_rng(13)
-    X, y = draw_data(rng, 60, 8, 3)
-    prices = rng.random(8) * 10.0 ** rng.integers(-6, 6, 8)
-    model = of_trees(n_estimators=6, split_cost=0.1, initial_weights="balanced").fit(X, y)
-    before, acquired = model.prediction_cost(X, feature_costs=prices), model.acquired_features(X)
-    assert len(np.unique(acquired, axis=0)) > 1  # rows pay for their own paths
-    for m in range(8):
-        after = model.prediction_cost(X, feature_costs=np.where(np.arange(8) == m, 0.0, prices))
-        assert (after[acquired[:, m]] < before[acquired[:, m]]).all()
-        np.testing.assert_array_equal(after[~acquired[:, m]], before[~acquired[:, m]])
-
-
-def test_many_features_are_marked_sparsely():
-    X = np.zeros((5, 300), dtype=np.uint8)
-    X[2:, 270], X[4:, 280] = 1, 1
-    marked = of_trees(n_estimators=1).fit(X, [0, 0, 1, 1, 0]).acquired_features(X)
-    assert sparse.issparse(marked)
-    np.testing.assert_array_equal(marked.sum(axis=0).nonzero()[1], [270, 280])
-    np.testing.assert_array_equal(np.asarray(marked.sum(axis=1)).ravel(), [1, 1, 2, 2, 2])
-
-
-# --- weights ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("initial_weights", ["uniform", "balanced"])
-@pytest.mark.parametrize("real", [False, True])
-def test_a_weight_of_3_equals_three_copies(real, initial_weights):
-    rng = np.random.default_rng(2020)
-    X, y = draw_data(rng, 300, 8, 3)
-    X = X + rng.normal(size=X.shape) if real else X
-    weights = rng.integers(0, 5, 300)
-    model = of_trees(n_estimators=12, initial_weights=initial_weights, smoothing=0.01)
-    copies = clone(model).fit(np.repeat(X, weights, axis=0), np.repeat(y, weights))
-    assert_equal_trees(model.fit(X, y, sample_weight=weights), copies)
-
-
 # --- what does not go ------------------------------------------------------------------------
 
 
@@ -326,30 +276,7 @@ def test_samplers_that_seek_one_feature_are_refused(name):
         of_trees(sampler=Laminating()).fit(np.eye(3, dtype=np.uint8), [0, 1, 1])
 
 
-@pytest.mark.parametrize(
-    ("parameters", "message"),
-    [
-        ({"weak_learner": "tree"}, "weak_learner must be 'stump' or 'hamming_tree', got 'tree'"),
-        ({"n_leaves": 1}, "n_leaves must be a whole number >= 2, got 1"),
-        ({"n_leaves": 2.5}, "n_leaves must be a whole number"),
-        ({"initial_weights": None}, "initial_weights must be 'uniform' or 'balanced'"),
-        ({"smoothing": -0.1}, "smoothing must be a finite number >= 0"),
-        ({"smoothing": np.inf}, "smoothing must be a finite number >= 0"),
-        ({"smoothing": 1e200}, r"smoothing must be at most 1e\+100"),
-    ],
-)
-def test_bad_parameters(parameters, message):
-    with pytest.raises(ValueError, match=message):
-        of_trees(**parameters).fit(np.eye(3, dtype=np.uint8), [0, 1, 1])
-
-
-def test_one_class_and_one_row():
-    X = np.array([[3, 4]], dtype=np.uint8)
-    with pytest.warns(ConstantModelWarning, match="y is constant"):
-        model = of_trees().fit(X, ["only"])
-    assert model.predict(X).tolist() == ["only"]
-    assert model.evaluations(X).tolist() == [0]
-    assert list(model.staged_cost(X)) == []
+def test_nothing_of_another_weak_learner_stays():
+    model = of_trees().fit([[1], [2]], [0, 1])
     assert not hasattr(model, "stumps_")
-    again = model.set_params(weak_learner="stump").fit([[1], [2]], [0, 1])
-    assert not hasattr(again, "trees_")
+    assert not hasattr(model.set_params(weak_learner="stump").fit([[1], [2]], [0, 1]), "trees_")

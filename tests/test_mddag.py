@@ -178,16 +178,6 @@ def test_a_common_weight_changes_nothing(data, weight):
     np.testing.assert_array_equal(dag.policy_, before[1])
 
 
-def test_weights_are_copies(data):
-    X, y = data[0][:150], data[1][:150] > 0
-    weights = np.random.default_rng(2).integers(0, 4, len(y))
-    for solver in ("sarsa", "descent"):
-        dag = MDDAGClassifier(AdaBoostMH(n_estimators=15), solver=solver, **SHORT)
-        weighted = dag.fit(X, y, sample_weight=weights).policy_
-        copied = dag.fit(np.repeat(X, weights, axis=0), np.repeat(y, weights)).policy_
-        np.testing.assert_array_equal(weighted, copied)
-
-
 def test_bins_follow_the_number_of_base_classifiers(data):
     X, y = data[0], data[1] > 0
     expected = {1: 101, 100: 101, 101: 101, 102: 103, 200: 201, 999: 999, 1000: 1001, 5000: 1001}
@@ -236,6 +226,7 @@ def test_heavy_negatives_are_seldom_mistaken(data):
 
 
 def test_threads_change_nothing(data):
+    """Of more rows than one thread takes at a time."""
     X, y = np.tile(data[0], (30, 1)), np.tile(data[1] > 0, 30)
     one, two = (
         MDDAGClassifier(AdaBoostMH(n_estimators=20), n_threads=n, **SHORT).fit(X, y) for n in (1, 2)

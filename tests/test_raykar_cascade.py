@@ -10,13 +10,21 @@ import pytest
 from sklearn.base import clone
 from sklearn.frozen import FrozenEstimator
 
-from algorithms.gbrt import GBRTRegressor
 from algorithms.raykar_cascade import RaykarCascadeClassifier, SoftLikelihood
 from algorithms.reweighted_trees import pools as pooling
 from algorithms.reweighted_trees.tree_outputs import tree_outputs
 from reference import cascades, raykar_cascade
 from reference.mixed_norms import make_problem
-from tests.test_cronus import PRICES, assert_same_exits, draw, trees, twin_of, uses_of
+from tests.test_cronus import (
+    PRICES,
+    assert_same_exits,
+    draw,
+    draw_tiny,
+    tiny_trees,
+    trees,
+    twin_of,
+    uses_of,
+)
 
 LIMITS = (1, 20, 200)
 
@@ -95,16 +103,9 @@ def test_equals_the_reference(seed, tradeoff, reject_below):
 
 
 def tiny(seed):
-    """A few rows; pools that may use the same features have the same trees."""
+    """A model of a few rows; pools that may use the same features have the same trees."""
     rng = np.random.default_rng(seed)
-    n, d = int(rng.integers(6, 60)), int(rng.integers(1, 5))
-    X = np.round(rng.normal(size=(n, d)), int(rng.integers(0, 3)))
-    signal = X @ rng.normal(size=d) + rng.choice([0, 0.5, 2]) * rng.normal(size=n)
-    y = signal > np.quantile(signal, rng.uniform(0.2, 0.9))
-    if y.all() or not y.any():
-        y[0] = ~y[0]
-    weights = rng.integers(1, 5, n).astype(float) if rng.random() < 0.3 else None
-    prices = rng.choice([0.0, 1, 5, 20, 100], size=d)
+    X, y, weights, prices = draw_tiny(rng)
     n_stages = int(rng.integers(1, 4))
     limits = tuple(sorted(rng.choice([0, 1, 5, 20, 100, 200], n_stages, replace=False).tolist()))
     options = {
@@ -112,23 +113,19 @@ def tiny(seed):
         "ridge": float(10 ** rng.uniform(-4, 0)),
         "positive_weight": float(10 ** rng.uniform(-1, 1)),
     }
-    inner = GBRTRegressor(
-        n_estimators=int(rng.integers(1, 7)), max_leaves=int(rng.integers(2, 5)),
-        min_samples_leaf=int(rng.integers(1, 4)), n_threads=1,
-    )  # fmt: skip
-    return X, y, weights, prices, limits, options, inner
+    model = RaykarCascadeClassifier(
+        tiny_trees(rng), price_limits=limits, feature_costs=prices, n_threads=1, **options
+    ).fit(X, y, sample_weight=weights)
+    return model, X, y, weights, prices, options
 
 
 def tiny_twins(seed):
     """Fit both twins to a tiny problem."""
-    X, y, weights, prices, limits, options, inner = tiny(seed)
-    model = RaykarCascadeClassifier(
-        inner, price_limits=limits, feature_costs=prices, n_threads=1, **options
-    ).fit(X, y, sample_weight=weights)
+    model, X, y, weights, prices, options = tiny(seed)
     H, uses, e, c = twin_of(model, X, prices)
     return model, raykar_cascade.fit(
-        H, np.where(y, 1.0, -1.0), uses, model.pools_, n_stages=len(limits), tree_costs=e,
-        feature_costs=c, sample_weight=weights, **options,
+        H, np.where(y, 1.0, -1.0), uses, model.pools_, n_stages=len(model.price_limits),
+        tree_costs=e, feature_costs=c, sample_weight=weights, **options,
     )  # fmt: skip
 
 
@@ -148,10 +145,7 @@ def test_a_thousand_tiny_problems_end_at_the_same_optimum():
 
 def test_stages_that_are_alike_are_told_apart():
     """Two stages of the same trees: the second descent is lower, and its evaluations count."""
-    X, y, weights, prices, limits, options, inner = tiny(671)
-    model = RaykarCascadeClassifier(
-        inner, price_limits=limits, feature_costs=prices, n_threads=1, **options
-    ).fit(X, y, sample_weight=weights)
+    model, X, y, weights, *_ = tiny(671)
     assert model.objective_ < 0.29  # 0.306 at the saddle
     capped = clone(model).set_params(max_evaluations=5).fit(X, y, sample_weight=weights)
     assert capped.n_evaluations_ <= 5 + 20  # one line search beyond
@@ -198,12 +192,10 @@ def test_dearer_cascades_reject_earlier(fitted):
     assert spent[0] > spent[1] > spent[2]
 
 
-def test_tables(fitted):
+def test_prices_of_the_trees_by_name(fitted):
     model, X, y, weights = fitted
     frame = pd.DataFrame(X, columns=list("pqrst"))
     prices = dict(zip("tsrqp", PRICES[::-1], strict=True))
-    named = clone(model).set_params(feature_costs=prices).fit(frame, y, sample_weight=weights)
-    np.testing.assert_array_equal(named.coef_, model.coef_)
     inner = clone(model).set_params(feature_costs=None)
     inner.set_params(estimator__feature_costs=prices).fit(frame, y, sample_weight=weights)
     np.testing.assert_array_equal(inner.coef_, model.coef_)

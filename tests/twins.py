@@ -11,7 +11,7 @@ from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.trees.predictor import add_scores
-from reference import boosting, cegb, gbrt, greedy_miser
+from reference import boosting, cegb, costs, forest_costs, gbrt, greedy_miser
 from reference.beyond import by_name
 
 KINDS = {
@@ -21,12 +21,26 @@ KINDS = {
 }
 """Boosted trees: regressor, classifier and reference."""
 
+LOSSES = ("squared", "logistic", "multinomial")
 METER = ("feature_costs", "split_cost", "feature_groups", "group_costs", "feature_sharing")
+BILL = ("feature_costs", "feature_groups", "group_costs", "tree_cost")
+"""Prices of the forest's own bill."""
+
+
+def estimator_of(kind, loss):
+    """The regressor or classifier of a kind of boosted trees."""
+    return KINDS[kind][loss != "squared"]
 
 
 def meter_prices(estimator):
     """Prices of the cost meter."""
     return {name: getattr(estimator, name, None) for name in METER}
+
+
+def assert_equal_arrays(ours, theirs):
+    """Assert that two models have the same arrays: trees, stumps."""
+    for name, values in ours._asdict().items():
+        np.testing.assert_array_equal(values, getattr(theirs, name), name)
 
 
 def fit_twins(estimator, reference, X, y, *, weights=None, eval_set=None):
@@ -60,6 +74,17 @@ def assert_twins(estimator, reference, X, y, new_rows=(), **fit):
     np.testing.assert_array_equal(estimator.validation_scores_, model.validation_scores)
     Z = np.concatenate([np.asarray(X, dtype=np.float64), *new_rows])
     assert_same_predictions(estimator, model, Z, meter_prices(estimator))
+    d = estimator.n_features_in_
+    used = boosting.model_features(model, d)
+    np.testing.assert_array_equal(estimator.model_features(), used)
+    of_model = getattr(estimator, "model_feature_costs", None)
+    assert estimator.model_cost() == costs.model_cost(used, of_model, estimator.feature_groups)
+    if hasattr(estimator, "forest_cost"):
+        prices = {name: getattr(estimator, name) for name in BILL}
+        bills = list(forest_costs.staged_forest_cost(model, d, **prices))
+        assert list(estimator.staged_forest_cost()) == bills
+        assert estimator.forest_cost() == forest_costs.forest_cost(model, d, **prices)
+        assert estimator.budget is None or all(bill <= estimator.budget for bill in bills)
     return model
 
 

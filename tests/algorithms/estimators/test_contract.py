@@ -1,13 +1,15 @@
-"""What every estimator promises of its numbers: threads, weights, one class, one row."""
+"""What every estimator promises of its numbers: threads, weights, one class, files, wrong rows."""
 
 from __future__ import annotations
 
 import copy
 import functools
 import math
+import pickle
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from algorithms.adaboost_mh import AdaBoostMH
@@ -19,7 +21,16 @@ from algorithms.fcboost import FCBoostClassifier
 from algorithms.kernels import decorators
 from algorithms.raykar_cascade import RaykarCascadeClassifier
 from algorithms.viola_jones import ViolaJonesClassifier
-from tests.algorithms.estimators.kinds import EVERY, REGRESSORS, n_classes, small_size, takes
+from tests.algorithms.estimators.kinds import (
+    CLASSIFIERS,
+    EVERY,
+    OF_TWO_CLASSES,
+    REGRESSORS,
+    n_classes,
+    small_size,
+    takes,
+)
+from tests.algorithms.estimators.test_masked_arrays import PREDICTIONS, answers
 
 N_ROWS, WIDTH = 120, 6
 # Copies are other rows to an optimisation that ends at a limit, or sums in floating point.
@@ -153,7 +164,53 @@ def test_one_class_is_predicted_for_nothing(cls, n_rows, tmp_path):
     for one in (model, cls.load(tmp_path / "model")):
         assert one.predict(X).tolist() == [label] * n_rows
         assert one.prediction_cost(X).tolist() == [0.0] * n_rows
+        assert not any(bill.any() for bill in one.staged_cost(X))
         assert not one.acquired_features(X).any()
+        assert not one.evaluations(X).any()
+        if hasattr(one, "predict_proba"):
+            np.testing.assert_array_equal(one.predict_proba(X), np.ones((n_rows, 1)))
+
+
+@pytest.mark.parametrize("cls", EVERY)
+def test_files_pickles_and_tables_answer_alike(cls, tmp_path):
+    model, (X, y, _) = earlier(cls), draw(cls)
+    model.save(tmp_path / "model")
+    table = pd.DataFrame(X, columns=list("abcdef"))
+    for other, rows in (
+        (cls.load(tmp_path / "model"), X),
+        (pickle.loads(pickle.dumps(model)), X),
+        (fitted(new(cls), table, y), table),
+    ):
+        for name in PREDICTIONS:
+            if hasattr(model, name):
+                ours, theirs = answers(other, name, rows), answers(model, name, X)
+                np.testing.assert_array_equal(ours, theirs, name)
+        for name, value in vars(model).items():
+            if name.endswith("_") and isinstance(value, int | float | np.ndarray):
+                np.testing.assert_array_equal(getattr(other, name, value), value, name)
+
+
+@pytest.mark.parametrize("cls", EVERY)
+def test_wrong_rows_and_targets(cls):
+    model, (X, y, _) = earlier(cls), draw(cls)
+
+    def refuse(words, X=X, y=y, predict=True):
+        with pytest.raises(ValueError, match=words):
+            new(cls).fit(X, y)
+        if predict:
+            with pytest.raises(ValueError, match=words):
+                model.predict(X)
+
+    for bad, words in ((np.nan, "NaN"), (np.inf, "infinity")):
+        if words == "infinity" or not model.__sklearn_tags__().input_tags.allow_nan:
+            refuse(f"X contains {words}", np.where(np.eye(*X.shape, 1), bad, X))
+    refuse("Expected 2D array", X[0])
+    with pytest.raises(ValueError, match="X has 5 features"):
+        model.predict(X[:, :5])
+    if cls in CLASSIFIERS:
+        refuse("Unknown label type", y=y + 0.5 * X[:, 3], predict=False)
+    if cls in OF_TWO_CLASSES:
+        refuse("Only binary classification", y=np.arange(N_ROWS) % 3, predict=False)
 
 
 @pytest.mark.parametrize(

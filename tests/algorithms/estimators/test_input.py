@@ -5,14 +5,16 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import is_regressor
 from sklearn.exceptions import NotFittedError
 
 from algorithms.boosted_trees import estimator as estimator_module
 from algorithms.cegb import CEGBClassifier, CEGBRegressor
 from algorithms.gbrt import GBRTClassifier, GBRTRegressor
+from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
+from tests.algorithms.estimators.kinds import EVERY, TREES, small_size, takes
 from tests.algorithms.estimators.kinds import TREE_CLASSIFIERS as CLASSIFIERS
 from tests.algorithms.estimators.kinds import TREE_REGRESSORS as REGRESSORS
-from tests.algorithms.estimators.kinds import TREES, takes
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -40,7 +42,7 @@ def working():
 
 
 def target(cls):
-    return Y if cls in REGRESSORS else LABELS
+    return Y if is_regressor(cls()) else LABELS
 
 
 def refuse(cls, match, parameters=None, **fit):
@@ -71,19 +73,35 @@ CHOICES = {
 }
 LISTS = {
     "feature_costs": [[1, 2], [1, 2, -1], [1, 2, np.nan], [1, 2, np.inf], [1, 2, None], 3.0, "abc"],
-    "feature_groups": [[0, 1], [0, 1, 1.5], [0, 1, np.nan], ["a", "b", 3], [True, False, True], 3],
+    "feature_groups": [
+        [0, 1], [0, 1, 1.5], [0, 1, np.nan], ["a", "b", 3], [True, False, True], 3,
+        [["a", "b"], "b", "b"], ["a", None, "b"],
+    ],
     "feature_sharing": [[1, 2], [1, 2, 0], [1, 2, -1], [1, 2, np.nan], ["1", "2", "3"]],
-}
+}  # fmt: skip
 ONLY_CEGB = {
     "tradeoff": [-1e-9, np.nan, np.inf, "1", None, True],
     "model_feature_costs": [[1, 2], [1, 2, -1], [1, 2, np.nan], [1, 2, np.inf], [1, "2", 3]],
     "stop_on_negative_gain": ["no", None, 2],
     "second_order": ["no", None, 1],
 }
+ONLY_MISER = {
+    "tradeoff": ONLY_CEGB["tradeoff"],
+    "tree_cost": [-1.0, np.nan, np.inf, "1", None, True, 1e271],
+    "budget": [-1.0, np.nan, -np.inf, "1", True, [3.0], 10**400],
+    "charging": ["per_node", None, 1, ["authors"]],
+    "max_depth": WHOLE["max_depth"],
+}
 
 
 def cases(*tables):
     return [(name, value) for table in tables for name in table for value in table[name]]
+
+
+@pytest.mark.parametrize(("name", "value"), cases(ONLY_MISER))
+@pytest.mark.parametrize("cls", [GreedyMiserRegressor, GreedyMiserClassifier])
+def test_parameters_of_greedy_miser(cls, name, value):
+    refuse(cls, name, {name: value})
 
 
 @pytest.mark.parametrize(("name", "value"), cases(WHOLE, NUMBERS, CHOICES, LISTS))
@@ -127,6 +145,27 @@ def test_unequal_costs_in_a_group():
     for cls in (CEGBRegressor, CEGBClassifier):
         parameters = {"model_feature_costs": [1, 2, 3], "feature_groups": [7, 0, 7]}
         refuse(cls, f"^model_feature_costs {words}", parameters)
+
+
+@pytest.mark.parametrize(
+    ("groups", "prices", "message"),
+    [
+        (None, {"a": 1.0}, "group_costs needs feature_groups"),
+        (["a", "b", "b"], {"a": 1.0}, "no price for 'b'"),
+        (["a", "b", "b"], {"a": 1.0, "b": 1.0, "c": 1.0}, "a price for the unknown 'c'"),
+        ([1, 2, 2], {"1": 1.0, 2: 2.0}, "no price for 1 and a price for the unknown '1'"),
+        (["a", "b", "b"], [1.0, 2.0], "group_costs must be a dict"),
+        (["a", "b", "b"], 3.0, "group_costs must be a dict"),
+        (["a", "b", "b"], {"a": 1.0, "b": -2.0}, "must not be negative; group 'b' has -2"),
+        ([5, 7, 7], {5: 1.0, 7: np.nan}, r"must not be missing \(NaN\); group 7"),
+        (["a", "b", "b"], {"a": "1", "b": 1.0}, "group_costs must be numbers, one for each group"),
+        (["a", "b", "b"], {"a": [1.0], "b": [1.0]}, "group_costs must have one number"),
+        (["a", "b", "b"], {"a": 1.0, "b": True}, "not booleans"),
+    ],
+)
+@pytest.mark.parametrize("cls", REGRESSORS)
+def test_prices_of_groups(cls, groups, prices, message):
+    refuse(cls, message, {"feature_groups": groups, "group_costs": prices})
 
 
 # --- rows -----------------------------------------------------------------------------------
@@ -176,7 +215,7 @@ def with_value(index, value):
     return weights
 
 
-@pytest.mark.parametrize("cls", TREES)
+@pytest.mark.parametrize("cls", EVERY)
 @pytest.mark.parametrize(
     ("weights", "words"),
     [
@@ -193,7 +232,7 @@ def with_value(index, value):
     ],
 )
 def test_weights(cls, weights, words):
-    refuse(cls, f"^sample_weight.*{words}", sample_weight=weights)
+    refuse(cls, f"^sample_weight.*{words}", small_size(cls), sample_weight=weights)
 
 
 @pytest.mark.parametrize("cls", TREES)

@@ -31,6 +31,7 @@ def test_help_shows_every_parameter_and_attribute_with_its_text(cls):
         (heading,) = (i for i, line in enumerate(lines) if line.startswith(f"{name} : "))
         assert lines[heading].endswith(repr(parameter.default).replace("'", '"'))
         assert lines[heading + 1].startswith("    ")
+        assert parameter.kind is parameter.KEYWORD_ONLY or name in ("estimator", "forest")
     assert doc.index("\nParameters\n") < doc.index("\nAttributes\n") < doc.index("\nExamples\n")
     assert doc.count("\nn_features_in_ : int\n") == 1
 

@@ -105,20 +105,27 @@ def fitted(n_classes, n_estimators=9, **parameters):
     X, y = draw_data(np.random.default_rng(n_classes), 150, 4, n_classes)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConstantModelWarning)
-        return X, y, AdaBoostMH(
-            n_estimators=n_estimators, weak_learner="hamming_tree", initial_weights="balanced",
-            feature_costs=PRICES, split_cost=0.5, **parameters,
-        ).fit(X, y)  # fmt: skip
+        options = {"weak_learner": "hamming_tree", "initial_weights": "balanced"} | parameters
+        return (
+            X,
+            y,
+            AdaBoostMH(
+                n_estimators=n_estimators, feature_costs=PRICES, split_cost=0.5, **options
+            ).fit(X, y),
+        )
 
 
+@pytest.mark.parametrize("options", [{}, {"weak_learner": "stump"}], ids=["trees", "stumps"])
 @pytest.mark.parametrize("n_classes", [1, 2, 3, 5])
-def test_scores_paths_and_bills_are_the_models(n_classes):
-    X, _, model = fitted(n_classes, feature_groups=[1, 1, 2, 3], group_costs={1: 3, 2: 1, 3: 0})
+def test_scores_paths_and_bills_are_the_models(n_classes, options):
+    groups = {"feature_groups": [1, 1, 2, 3], "group_costs": {1: 3, 2: 1, 3: 0}}
+    X, _, model = fitted(n_classes, **groups, **options)
     responses = fitted_trees_of(model)
     K = max(1, n_classes) if n_classes > 2 else 1
     assert (responses.n_columns, responses.n_rounds) == (K, model.n_estimators_)
-    sizes = np.diff(responses.meter._flat.forest.tree)
-    assert ((sizes + 1) // 2 <= 8).all()
+    if not options:
+        sizes = np.diff(responses.meter._flat.forest.tree)
+        assert ((sizes + 1) // 2 <= 8).all()
     rows = responses.meter._check_X(X)
     stages = walking.stages_of(responses, [4] if n_classes > 1 else [])
     left = walking.walk(stages, 0, rows, None, None)
@@ -132,11 +139,15 @@ def test_scores_paths_and_bills_are_the_models(n_classes):
     everything = responses.charge(rows, prices, np.full(len(X), model.n_estimators_))
     np.testing.assert_array_equal(everything[2], model.evaluations(X))
     assert (passed <= everything[2]).all()
+    if options:  # a constant vote is free
+        tested = np.cumsum(np.append(False, model.stumps_.feature >= 0))
+        np.testing.assert_array_equal(passed, tested[rounds])
     np.testing.assert_array_equal(responses.meter.acquired_features(X), model.acquired_features(X))
 
 
-def test_early_exit_says_why_it_has_no_rule_for_them():
-    X, _, model = fitted(2)
+@pytest.mark.parametrize("weak_learner", ["stump", "hamming_tree"])
+def test_early_exit_says_why_it_has_no_rule_for_them(weak_learner):
+    X, _, model = fitted(2, weak_learner=weak_learner)
     with pytest.raises(ValueError, match="no log-odds"):
         EarlyExit(model, rule="likelihood", threshold=0.9).predict(X)
     with pytest.raises(ValueError, match="is a classifier"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import io
 import json
 import re
 import warnings
@@ -23,6 +22,7 @@ from algorithms.feature_sampling import BEST_FAMILY, SAMPLERS, UCB, Exp3P, Fixed
 from algorithms.gbrt import GBRTClassifier
 from algorithms.stumps.files import known_samplers
 from algorithms.stumps.sampling import Proposal, Sampler
+from tests.algorithms.estimators.changed_files import rewritten
 from tests.test_adaboost_mh import draw_data
 
 X, Y = draw_data(np.random.default_rng(30), 80, 7, 4)
@@ -246,19 +246,6 @@ def test_samplers_of_a_newer_version(sampler, tmp_path):
         AdaBoostMH.load(path)
 
 
-def spoilt(path, change):
-    """A saved model of two features' stumps, changed, with a checksum that fits."""
-    fit(sampler=UCB(2.0), families=FAMILIES).save(path)
-    header, content = archives.read_archive(path)
-    with np.load(io.BytesIO(content)) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    change(header, arrays)
-    content = archives.packed(arrays)
-    header["sha256"] = archives.digest(header, content)
-    archives.write_archive(path, header, content)
-    return path
-
-
 def put(name, place, value):
     def change(header, arrays):
         arrays[name][place] = value
@@ -302,6 +289,7 @@ def parameter(name, value):
     ],
 )
 def test_wrong_contents_are_named(change, message, tmp_path):
-    path = spoilt(tmp_path / "model", change)
+    fit(sampler=UCB(2.0), families=FAMILIES).save(tmp_path / "model")
+    rewritten(tmp_path / "model", change)
     with pytest.raises(ValueError, match=f"does not hold a whole AdaBoostMH: .*{message}"):
-        AdaBoostMH.load(path)
+        AdaBoostMH.load(tmp_path / "model")

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import io
 import json
 
 import numpy as np
 import pytest
 
 from algorithms.adaboost_mh import AdaBoostMH
-from algorithms.estimators import archives
 from algorithms.estimators.fitting import ConstantModelWarning
 from algorithms.feature_sampling import BEST_FAMILY
+from tests.algorithms.estimators.changed_files import rewritten
 from tests.algorithms.stumps.test_files import FAMILIES, X, Y, put, store
 
 
@@ -58,17 +57,6 @@ def test_what_was_fitted_counts_not_the_parameter(tmp_path):
     model = fit().set_params(weak_learner="stump")
     model.save(tmp_path / "model")
     assert_equal(model, AdaBoostMH.load(tmp_path / "model"))
-
-
-def rewritten(path, change):
-    """A saved file, changed, with a checksum that fits."""
-    header, content = archives.read_archive(path)
-    with np.load(io.BytesIO(content)) as stored:
-        arrays = {name: stored[name] for name in stored.files}
-    change(header, arrays)
-    content = archives.packed(arrays)
-    header["sha256"] = archives.digest(header, content)
-    archives.write_archive(path, header, content)
 
 
 def test_files_from_before_there_were_trees(tmp_path):
