@@ -15,8 +15,8 @@ from functools import partial
 import numpy as np
 import pandas as pd
 
-from experiments.cegb_2017.show.design import without_rivals
-from experiments.cegb_2017.show.penalties import (
+from experiments.cegb_2017.extra_training_time import margin
+from experiments.cegb_2017.figure3 import (
     CONVERGES_LOWER,
     LARGE,
     cost_saved,
@@ -24,7 +24,7 @@ from experiments.cegb_2017.show.penalties import (
     fewer_buy_dear,
     score_lost,
 )
-from experiments.cegb_2017.show.training_time import margin
+from experiments.cegb_2017.show.design import without_rivals
 from experiments.cell import Cell
 from experiments.claims.declared import Claim, Part, Reading, every, otherwise
 from experiments.curves import HALF_THE_COST, advantage, saving_by_validation

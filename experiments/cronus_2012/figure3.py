@@ -25,8 +25,8 @@ from experiments.cronus_2012.show.panels import (
     shown,
 )
 from experiments.looks import LOOKS
-from experiments.panels import in_threes, panel_title
-from experiments.style import headline, mark
+from experiments.panels import finish, in_threes, panel_title
+from experiments.style import headline
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -47,11 +47,9 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         for method in BOTH_ENDS:
             for kind in ("hard", "soft"):
                 _draw(ax, shares_remaining(rows, panel.key, method, kind), method, kind)
-        ax.set_title(panel_title(panel, record), loc="left")
-        ax.set_xlabel("stage")
-        ax.set_ylabel("share of test inputs that come there")
         ax.set_ylim(-0.03, 1.05)
-        mark(ax, record)
+        title, share = panel_title(panel, record), "share of test inputs that come there"
+        finish(ax, panel.key, record, title, "stage", share)
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2)
     headline(

@@ -18,8 +18,8 @@ from experiments.cronus_2012.show.comparison import (
     there,
 )
 from experiments.cronus_2012.show.panels import PANELS, ROW_KEYS, TOLERANCES
-from experiments.panels import draw_by_price, in_threes, panel_title
-from experiments.style import headline, mark
+from experiments.panels import draw_by_price, finish, in_threes, panel_title
+from experiments.style import headline
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
@@ -33,10 +33,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         shares = table.div([counts[price] for price in table.index], axis="index").T
         unit = record["cost_unit"]
         draw_by_price(ax, shares, counts, unit, lines=(3.5, 1.0), markers=(8, 3))
-        ax.set_xlabel("stage")
-        ax.set_ylabel("share of the features that is bought")
-        ax.set_title(panel_title(panel, record), loc="left")
-        mark(ax, record)
+        title, share = panel_title(panel, record), "share of the features that is bought"
+        finish(ax, panel.key, record, title, "stage", share)
     headline(
         figure,
         f"Cronus (AISTATS 2012), Figure 4 · scale {meta['scale']} · features bought until each "

@@ -8,8 +8,7 @@ import pytest
 
 from experiments.cegb_2017 import extra_training_time
 from experiments.cegb_2017.cells import stopwatch
-from experiments.cegb_2017.extra_training_time import ARTEFACT, make_cells
-from experiments.cegb_2017.show.training_time import VARIANTS, margin
+from experiments.cegb_2017.extra_training_time import ARTEFACT, VARIANTS, make_cells, margin
 from experiments.data_kinds import PUBLISHED
 from experiments.style import FADED, not_recomputed
 from tests.experiments.small_sets import tiny
