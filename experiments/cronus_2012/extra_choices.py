@@ -7,10 +7,10 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from experiments.ablation import OURS, Change, Column, difference, of, panel_lines, table
+from experiments.ablation import OURS, Change, Column, difference, of, panel_table
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cronus_2012.cells.variants import VARIANTS, varied
-from experiments.cronus_2012.show.panels import PANELS, START, Panel, make_cell
+from experiments.cronus_2012.show.panels import PANELS, START, Panel, make_cell, shown
 from experiments.tables import page
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("g", "b", "c"))
@@ -50,8 +50,7 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
     """Return the cells: panel × seed × (ours and every change)."""
     return [
         _with(scale, panel, seed, variant)
-        for panel in SHOWN
-        if scale != "smoke" or panel.in_smoke
+        for panel in shown(scale, SHOWN)
         for seed in seeds
         for variant in _tried(scale, panel)
     ]
@@ -126,12 +125,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
         "change scores higher, a ratio below 1 that it costs less by the paper's bill. *Remain*: "
         "share of the test inputs that come to the last stage. The score is precision@5, of VJ "
         "faces average precision.",
-        table(
-            rows,
-            ("change", "data"),
-            COLUMNS,
-            panel_lines(rows, meta, SHOWN, CHANGES, with_ours=True),
-        ),
+        panel_table(rows, meta, SHOWN, CHANGES, COLUMNS, with_ours=True),
     )
 
 

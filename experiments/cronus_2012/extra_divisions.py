@@ -10,7 +10,7 @@ import pandas as pd
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cronus_2012.cells.divisions import METHODS, measure
 from experiments.cronus_2012.show.comparison import MARGIN
-from experiments.cronus_2012.show.panels import PANELS, Panel, make_cell
+from experiments.cronus_2012.show.panels import PANELS, Panel, make_cell, shown
 from experiments.data_kinds import aside
 from experiments.estimates import over_units
 from experiments.greedy_miser_2012.cells.divisions import AS_GOOD
@@ -32,8 +32,7 @@ BUDGETS = (AS_GOOD, 0.01, 0.0178, 0.0316, 0.0562, 0.1, 0.178, 0.316, 0.562, 1.0)
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
     """Return the cells: panel × division; each trains all methods on five folds."""
-    shown = [panel for panel in SHOWN if scale != "smoke" or panel.in_smoke]
-    return [_cell(scale, panel, seed) for panel in shown for seed in seeds]
+    return [_cell(scale, panel, seed) for panel in shown(scale, SHOWN) for seed in seeds]
 
 
 def _cell(scale: str, panel: Panel, seed: int) -> Cell:

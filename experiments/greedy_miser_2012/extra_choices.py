@@ -7,11 +7,11 @@ from dataclasses import replace
 
 import pandas as pd
 
-from experiments.ablation import Change, Column, panel_lines, table
+from experiments.ablation import Change, Column, panel_table
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.greedy_miser_2012.cells.variants import CHANGES as VARIANTS
 from experiments.greedy_miser_2012.cells.variants import varied
-from experiments.greedy_miser_2012.show.panels import PANELS, make_cell
+from experiments.greedy_miser_2012.show.panels import PANELS, make_cell, shown
 from experiments.tables import page
 
 TRADEOFF = 1.0
@@ -45,8 +45,7 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
     """Return the cells: panel × seed × (ours and every change)."""
     return [
         replace(cell, params={**cell.params, "variant": variant})
-        for panel in SHOWN
-        if scale != "smoke" or panel.in_smoke
+        for panel in shown(scale, SHOWN)
         for seed in seeds
         for cell in [make_cell(scale, panel, "greedy_miser", seed, tradeoff=TRADEOFF)]
         for variant in VARIANTS
@@ -61,7 +60,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
         "change, on the same draws, and measures both at their best iteration by validation. Mean "
         f"± standard deviation over {len(meta['seeds'])} seeds; a positive difference says that "
         "the change scores higher, a ratio below 1 that its forest costs less.",
-        table(rows, ("change", "data"), COLUMNS, panel_lines(rows, meta, SHOWN, CHANGES)),
+        panel_table(rows, meta, SHOWN, CHANGES, COLUMNS),
     )
 
 

@@ -20,7 +20,7 @@ from experiments.greedy_miser_2012.show.divisions import (
     by_query,
     of_budget,
 )
-from experiments.greedy_miser_2012.show.panels import MARGINS, TRADEOFFS, Panel, make_cell
+from experiments.greedy_miser_2012.show.panels import MARGINS, TRADEOFFS, Panel, make_cell, shown
 from experiments.panels import shared_legend, there
 from experiments.style import draw_curve, frame, headline, log_cost_axis, mark
 
@@ -44,8 +44,11 @@ STEP_TRADEOFF = 1.0
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
     """Return the cells: panel × division; each trains all methods on five folds."""
-    shown = [panel for panel in SHOWN if scale != "smoke" or panel.in_smoke]
-    return [_cell(scale, panel, FIRST_SEEDS[scale] + seed) for panel in shown for seed in seeds]
+    return [
+        _cell(scale, panel, FIRST_SEEDS[scale] + seed)
+        for panel in shown(scale, SHOWN)
+        for seed in seeds
+    ]
 
 
 def _cell(scale: str, panel: Panel, seed: int) -> Cell:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 
 from experiments.artefact import Cell
 from experiments.data_kinds import aside
 from experiments.greedy_miser_2012.cells.stopwatch import run_cell
-from experiments.greedy_miser_2012.show.panels import PANELS, make_cell
+from experiments.greedy_miser_2012.show.panels import PANELS, make_cell, shown
 from experiments.tables import page
 from experiments.training_time import times_as_long, training_time
 
@@ -36,20 +35,9 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
             ),
             alone=True,
         )
-        for panel in SHOWN
-        if scale != "smoke" or panel.in_smoke
+        for panel in shown(scale, SHOWN)
         for seed in seeds
     ]
-
-
-def ratios(rows: pd.DataFrame, dataset: str) -> pd.Series:
-    """Return for each seed how many times as long as stage-wise regression Greedy Miser takes."""
-    return times_as_long(rows, dataset, "greedy_miser", "stagewise")
-
-
-def margin(rows: pd.DataFrame, dataset: str) -> np.ndarray:
-    """Return log2 of how far below :data:`AT_MOST` the ratio lies, one value per seed."""
-    return np.log2(AT_MOST / ratios(rows, dataset)).to_numpy()
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> str:
@@ -64,7 +52,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
             continue
         record = meta["data"][panel.dataset]
         plain = mine.loc[mine["method"] == "stagewise", "fit_seconds"].mean()
-        times = ratios(rows, panel.dataset)
+        times = times_as_long(rows, panel.dataset, "greedy_miser", "stagewise")
         lines.append(
             f"| {panel.name}{aside(record)} | {record['rows']['train']:,} × {record['n_features']} "
             f"| {plain:.2g} | {times.mean():.2f} ({times.min():.2f} to {times.max():.2f}) |"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from experiments.ablation import Change, Column, panel_lines, table
+from experiments.ablation import Change, Column, panel_table
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.mddag_2012.cells.variants import VARIANTS, varied
 from experiments.mddag_2012.show.panels import EPISODES, PANELS, shown
@@ -88,12 +88,7 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
         f"{len(meta['seeds'])} divisions. The objective is always (8) with the 0-1 loss in which a "
         "tie is an error, whatever a variant minimises. *Classifiers*: mean over all test windows. "
         "*Paths*: different ones that the training windows take.",
-        table(
-            rows,
-            ("change", "data"),
-            COLUMNS,
-            panel_lines(rows, meta, SHOWN, CHANGES, with_ours=True),
-        ),
+        panel_table(rows, meta, SHOWN, CHANGES, COLUMNS, with_ours=True),
     )
 
 

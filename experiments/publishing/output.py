@@ -373,9 +373,5 @@ def gaps_found(results: Path, artefacts: Sequence[Artefact]) -> pd.DataFrame:
     for artefact in artefacts:
         published = read_published(results / artefact.id)
         if artefact.curve is not None and published is not None:
-            rows, meta = published
-            curves = rows[rows[artefact.curve[1]] > 0]
-            n_curves = len(curves.drop_duplicates(["panel", artefact.curve[0]]))
-            widest = gaps.widest_gaps(rows, *artefact.curve)
-            records += gaps.records(artefact.id, meta, widest, n_curves)
+            records += gaps.widest_gaps(artefact, *published)
     return pd.DataFrame(records, columns=list(gaps.COLUMNS))
