@@ -77,6 +77,16 @@ def _draw(ax, shares: pd.DataFrame, method: str, kind: str) -> None:
             ax.plot(one.index, one, color=look.colour, linewidth=0.5, alpha=0.4)
 
 
+OF_STAGES = {
+    "run_cell": run_cell,
+    "keys": ROW_KEYS,
+    "tolerances": TOLERANCES,
+    "timing_columns": ("fit_seconds",),
+    "select": chosen_stages,
+    "chosen": chosen_by_validation,
+}
+"""What the figures declare that show stages of cascades: they read the same rows."""
+
 ARTEFACT = Artefact(
     id="cronus-figure3",
     paper="cronus_2012",
@@ -85,13 +95,8 @@ ARTEFACT = Artefact(
     minutes={"smoke": 0.1, "laptop": 2, "overnight": 45, "paper": 1500},
     seeds={"smoke": 1, "laptop": 3, "overnight": 10, "paper": 10},
     make_cells=make_cells,
-    run_cell=run_cell,
-    keys=ROW_KEYS,
-    tolerances=TOLERANCES,
     render=render,
     paper_numbers="Figure 3 prints curves without numbers. The text: stages 1, 3, 4 and 10 of ten "
     "keep trees.",
-    timing_columns=("fit_seconds",),
-    select=chosen_stages,
-    chosen=chosen_by_validation,
+    **OF_STAGES,
 )
