@@ -6,7 +6,7 @@ changes, what is read of them, and the lines of its table.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,22 +89,25 @@ def table(
     return table
 
 
-def panel_lines(
+def panel_table(
     rows: pd.DataFrame,
     meta: Mapping[str, Any],
     panels: Sequence,
     changes: Sequence[Change],
+    columns: Sequence[Column],
     *,
     with_ours: bool = False,
-) -> Iterator[Line]:
-    """Yield a line for each change, and ours before, on each panel that there are rows on."""
+) -> list[str]:
+    """Return a table of each change, and ours before, on each panel that there are rows on."""
     ours = [Change(OURS, "(ours)")] if with_ours else []
+    lines = []
     for change in (*ours, *changes):
         for panel in panels:
             where = {"panel": panel.key}
             if len(of(rows, {**where, "variant": change.name})):
                 name = f"{panel.name}{aside(meta['data'][panel.dataset])}"
-                yield Line((change.says, name), change.name, where)
+                lines.append(Line((change.says, name), change.name, where))
+    return table(rows, ("change", "data"), columns, lines)
 
 
 def _text(rows: pd.DataFrame, line: Line, column: Column) -> str:

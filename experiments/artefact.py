@@ -82,7 +82,7 @@ class Artefact:
         draw, and what measures a draw in place of `run_cell`.
     orders : callable or None
         ``(rows, meta) -> DataFrame``: order against order of methods for which the paper prints
-        numbers, see :mod:`experiments.publishing.orders`.
+        numbers, see :func:`experiments.publishing.output.orders`.
     """
 
     id: str

@@ -35,8 +35,6 @@ from experiments.running.run import CellsFailed, NoData
 from experiments.running.suite import RunOptions, Suite, compute, describe, shown
 from experiments.running.workers import Workers, WorkersDiffer
 
-log = logging.getLogger(__name__)
-
 REGRESSION, USAGE, NO_DATA, INTERRUPTED = 1, 2, 3, 130
 """Exit status: drift or a failed cell; a wrong command; data unavailable; Ctrl-C."""
 

@@ -6,7 +6,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +60,15 @@ def echo_json(value: Any) -> None:
     except UnicodeEncodeError:
         text = json.dumps(_finite(value), indent=1, allow_nan=False)
     click.echo(text)
+
+
+def in_columns(table: Sequence[Sequence[str]]) -> str:
+    """Return lines of texts below each other, each column as wide as its widest."""
+    widths = [max(len(row[i]) for row in table) for i in range(len(table[0]))]
+    lines = (zip(row, widths, strict=True) for row in table)
+    return "\n".join(
+        "  ".join(text.ljust(width) for text, width in line).rstrip() for line in lines
+    )
 
 
 def print_whatever_the_encoding() -> None:

@@ -118,20 +118,18 @@ def _jumps(costs: np.ndarray, at: np.ndarray) -> np.ndarray:
     return jumps
 
 
-def advantage(
-    rows: pd.DataFrame, panel: str, better: str, worse: str, accounting: str = ""
-) -> np.ndarray:
+def advantage(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.ndarray:
     """Mean difference in test score at equal budget, one value per seed.
 
     The area between two curves over the logarithm of the budget, divided by its width; for the
     budgets see :func:`scores_at_shared_budgets`.
     """
-    both = scores_at_shared_budgets(rows, panel, better, worse, accounting)
+    both = scores_at_shared_budgets(rows, panel, better, worse)
     return np.array([(one - two).mean() for one, two in both])
 
 
 def scores_at_shared_budgets(
-    rows: pd.DataFrame, panel: str, better: str, worse: str, accounting: str = ""
+    rows: pd.DataFrame, panel: str, better: str, worse: str
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Test scores of two methods at each budget that they share, which each repetition has its own.
 
@@ -139,18 +137,16 @@ def scores_at_shared_budgets(
     dearest model of the one that ends first. Beyond its dearest model a method stays where it is:
     where one ends before the other begins, they share the budget at which the other begins.
     """
-    column, found = f"valid_cost{accounting}", []
+    found = []
     pairs = [_pools(rows, panel, method) for method in (better, worse)]
     if not all(pairs):
         return []
     for pair in zip(*pairs, strict=True):
-        begins = max(pool[column].min() for pool in pair)
-        ends = min(pool[column].max() for pool in pair)
+        begins = max(pool["valid_cost"].min() for pool in pair)
+        ends = min(pool["valid_cost"].max() for pool in pair)
         # The grid takes a budget for a cost that rounding alone sets above it.
         budgets = budgets_between(begins, max(begins, ends)) * (1 + 1e-9)
-        one, two = (
-            pool["test_score"].to_numpy()[choose(pool, budgets, accounting)] for pool in pair
-        )
+        one, two = (pool["test_score"].to_numpy()[choose(pool, budgets)] for pool in pair)
         found.append((one, two))
     return found
 

@@ -9,7 +9,7 @@ import click
 
 from datasets.registered import images_named
 from experiments import data_addresses, data_kinds
-from experiments.command_options import DATA_SET, echo_json, json_option
+from experiments.command_options import DATA_SET, echo_json, in_columns, json_option
 
 
 class DataProblem(RuntimeError):
@@ -45,17 +45,13 @@ def list_data(suite, as_json: bool) -> None:
     if as_json:
         echo_json(suite.datasets.status())
         return
-    head = ("data set", "source", "here", "size", "synthetic", "terms")
-    table = [head]
+    table = [("data set", "source", "here", "size", "synthetic", "terms")]
     for record in suite.datasets.status():
         here = "yes" if record["present"] else "no"
         synthetic = "yes" if record["synthetic"] else "none"
         size = _size(record["bytes"])
         table.append((record["name"], record["source"], here, size, synthetic, record["terms"]))
-    widths = [max(len(row[i]) for row in table) for i in range(len(head) - 1)]
-    for row in table:
-        cells = [text.ljust(width) for text, width in zip(row, widths, strict=False)]
-        click.echo("  ".join([*cells, row[-1]]))
+    click.echo(in_columns(table))
     click.echo("Fetch one with: python -m experiments data fetch NAME")
 
 

@@ -33,62 +33,46 @@ class Estimate:
     high: float = math.nan
 
 
-def t_interval(values: np.ndarray, level: float = 0.95) -> tuple[np.ndarray, np.ndarray]:
-    """Return the ends of the t interval of a mean over repetitions."""
+def t_interval(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the ends of the 95 % t interval of a mean over repetitions."""
     mean, n = np.mean(values, axis=0), len(values)
     if n < 2:
         return mean, mean
     error = np.std(values, axis=0, ddof=1) / math.sqrt(n)
-    half = special.stdtrit(n - 1, (1 + level) / 2) * error
+    half = special.stdtrit(n - 1, (1 + LEVEL) / 2) * error
     return mean - half, mean + half
 
 
-def over_seeds(effects: np.ndarray, level: float = LEVEL, overlap: float = 0.0) -> Estimate:
-    """Mean of one effect per repetition, with the (corrected) t interval."""
-    n = len(effects)
-    effect = float(np.mean(effects)) if n else math.nan
-    if n < 2 or do_not_vary(effects):
-        return Estimate(n, effect)
-    correlated = overlap / (1 - overlap) if overlap < 1 else 0.0
-    error = float(np.std(effects, ddof=1)) * math.sqrt(1 / n + correlated)
-    half = float(special.stdtrit(n - 1, (1 + level) / 2)) * error
-    return Estimate(n, effect, effect - half, effect + half)
-
-
-def do_not_vary(effects: np.ndarray) -> bool:
-    """Whether effects are all the same: such a spread makes no interval.
-
-    Not by their standard deviation: that of six times 0.1 is 1e-17, and would make one.
-    """
-    return bool(np.ptp(effects) <= _ROUNDING * max(1.0, np.abs(effects).max()))
-
-
-def over_units(effects: np.ndarray, level: float = LEVEL) -> Estimate:
+def over_units(effects: np.ndarray) -> Estimate:
     """Mean of one effect per query or test row, for these trainings and units like these.
 
     The interval is the bootstrap's (BCa) from :data:`FEWEST_FOR_BOOTSTRAP` units on, with fewer
     the t interval.
     """
     n = len(effects)
-    if n < FEWEST_FOR_BOOTSTRAP or do_not_vary(effects):
-        return over_seeds(effects, level)
+    mean = float(np.mean(effects)) if n else math.nan
+    # Not by their standard deviation: that of six times 0.1 is 1e-17, and would make an interval.
+    if n < 2 or np.ptp(effects) <= _ROUNDING * max(1.0, np.abs(effects).max()):
+        return Estimate(n, mean)
+    if n < FEWEST_FOR_BOOTSTRAP:
+        return Estimate(n, mean, *map(float, t_interval(effects)))
     from scipy import stats  # takes a second, which every command and worker would wait
 
     result = stats.bootstrap(
         (effects,),
         np.mean,
-        confidence_level=level,
+        confidence_level=LEVEL,
         n_resamples=_RESAMPLES,
         method="BCa",
         rng=np.random.default_rng(0),
     )
     interval = result.confidence_interval
-    return Estimate(n, float(np.mean(effects)), float(interval.low), float(interval.high))
+    return Estimate(n, mean, float(interval.low), float(interval.high))
 
 
-def rate_interval(failures: int, trials: int, level: float = LEVEL) -> tuple[float, float]:
-    """Interval of the probability of a failure, after Clopper and Pearson."""
+def rate_interval(failures: int, trials: int) -> tuple[float, float]:
+    """95 % interval of the probability of a failure, after Clopper and Pearson."""
     from scipy import stats
 
-    interval = stats.binomtest(failures, trials).proportion_ci(level, method="exact")
+    interval = stats.binomtest(failures, trials).proportion_ci(LEVEL, method="exact")
     return float(interval.low), float(interval.high)

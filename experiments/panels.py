@@ -1,26 +1,83 @@
-"""What figures of several data sets share: their panels, a title of each, shares by price."""
+"""What figures of several data sets share: their panels, curves, titles and legend."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from experiments.curves import curves
 from experiments.data_kinds import in_words
+from experiments.style import draw_curve, mark
 
 _MARKERS = "osv^DPX*h"
 
 
+def there(rows: pd.DataFrame, panels: Iterable[Any]) -> list[Any]:
+    """Return the panels that have rows."""
+    return [panel for panel in panels if (rows["panel"] == panel.key).any()]
+
+
+def sizes(record: Mapping, parts: Sequence[str] = ("train", "valid", "test")) -> str:
+    """Say how many rows the parts of a data set have."""
+    counts = "/".join(f"{record['rows'][part]:,}" for part in parts)
+    return f"{counts} {'/'.join(parts)}"
+
+
 def panel_title(panel, record: Mapping) -> str:
     """Return a panel's title: the data, whether they are real, and their sizes."""
-    rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test"))
     return (
         f"({panel.key}) {panel.name}\n{in_words(record)}\n"
-        f"{rows} train/valid/test, {record['n_features']} features"
+        f"{sizes(record)}, {record['n_features']} features"
     )
+
+
+def draw_curves(
+    ax: Axes,
+    rows: pd.DataFrame,
+    panel: str,
+    methods: Iterable[str],
+    accounting: str = "",
+    *,
+    with_gaps: bool = True,
+) -> np.ndarray:
+    """Draw the curve and band of each method that has rows, and return the scores of all."""
+    scores = [np.empty(0)]
+    for method in methods:
+        if (curve := curves(rows, panel, method, accounting)) is not None:
+            x, y, low, high = curve.summary()
+            draw_curve(ax, method, x, y, low, high, gaps=curve.gaps() if with_gaps else None)
+            scores.append(y)
+    return np.concatenate(scores)
+
+
+def finish(ax: Axes, panel: str, record: Mapping, title: str, x: str, y: str) -> None:
+    """Name a panel and its axes and mark it, when all is drawn."""
+    ax.set_label(panel)
+    ax.set_title(title, loc="left")
+    ax.set_xlabel(x)
+    ax.set_ylabel(y)
+    mark(ax, record)
+
+
+def legend_entries(figure) -> dict[str, Any]:
+    """Return what the panels of a figure have in their legends, each label once."""
+    entries: dict[str, Any] = {}
+    for ax in figure.axes:
+        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+            entries.setdefault(label, handle)
+    return entries
+
+
+def shared_legend(figure, n_columns: int) -> None:
+    """Put one legend of all panels below them."""
+    entries = legend_entries(figure)
+    figure.legend(entries.values(), entries, loc="outside lower center", ncols=n_columns)
 
 
 def in_threes(n_panels: int, size: tuple[float, float], head: float) -> tuple[Figure, list[Axes]]:

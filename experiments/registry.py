@@ -1,10 +1,10 @@
-"""Which artefacts there are, registered in the papers' folders, and what a name stands for."""
+"""Which artefacts there are, a module each in the papers' folders, and what a name stands for."""
 
 from __future__ import annotations
 
 import difflib
 import importlib
-import importlib.util
+import pkgutil
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,8 +21,7 @@ PAPERS = {
     "mddag_2012": "Fast classification using sparse decision DAGs "
     "(Benbouzid, Busa-Fekete & Kégl, ICML 2012)",
 }
-"""The papers of the suite, the latest first: the order of every list of them. A paper has artefacts
-as soon as its folder has ``registered.py``."""
+"""The papers of the suite, the latest first: the order of every list of them."""
 
 NAMES = {
     "cegb_2017": "CEGB",
@@ -45,8 +44,20 @@ def short_name(paper: str) -> str:
     return paper.rsplit("_", 1)[0].rsplit("_", 1)[-1]
 
 
+_DECLARING = ("figure", "table", "extra_")
+"""How the names of modules begin that declare an artefact."""
+
+
+def of_paper(paper: str) -> list[Artefact]:
+    """Return the artefacts that the modules of a paper's folder declare."""
+    folder = importlib.import_module(f"experiments.{paper}")
+    names = [one.name for one in pkgutil.iter_modules(folder.__path__, f"{folder.__name__}.")]
+    declaring = [name for name in names if name.rpartition(".")[2].startswith(_DECLARING)]
+    return [importlib.import_module(name).ARTEFACT for name in declaring]
+
+
 def discover() -> list[Artefact]:
-    """Return the registered artefacts of all papers."""
+    """Return the artefacts of all papers."""
     papers = list(PAPERS)
 
     def place(artefact: Artefact) -> tuple[int, bool, str]:
@@ -54,12 +65,7 @@ def discover() -> list[Artefact]:
         return papers.index(artefact.paper), not numbered, artefact.id
 
     # Imported when they are asked for: all that papers compute with takes seconds to import.
-    artefacts = []
-    for paper in papers:
-        if importlib.util.find_spec(f"experiments.{paper}") is not None:
-            module = importlib.import_module(f"experiments.{paper}.registered")
-            artefacts += module.ARTEFACTS
-    return sorted(artefacts, key=place)
+    return sorted((one for paper in papers for one in of_paper(paper)), key=place)
 
 
 def _short_names(artefact: Artefact) -> tuple[str, str]:

@@ -1,8 +1,15 @@
-"""Numbers as tables in markdown show them."""
+"""Tables in markdown: how they show numbers, and the page that one stands on."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pandas as pd
+
+
+def page(title: str, words: str, table: Iterable[str]) -> str:
+    """Return a table under its title and what there is to know of it."""
+    return "\n".join([f"# {title}", "", words, "", *table]) + "\n"
 
 
 def number(value: float, form: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from experiments.artefact import Artefact, Tolerance
@@ -14,6 +15,11 @@ def times_as_long(rows: pd.DataFrame, dataset: str, method: str, base: str) -> p
     mine = rows[rows["dataset"] == dataset]
     table = mine.pivot(index="seed", columns="method", values="fit_seconds")
     return table[method] / table[base]
+
+
+def margin(rows: pd.DataFrame, dataset: str, method: str, base: str, at_most: float) -> np.ndarray:
+    """Return log2 of how far below `at_most` the ratio of times lies, one value per seed."""
+    return np.log2(at_most / times_as_long(rows, dataset, method, base)).to_numpy()
 
 
 def training_time(**declared: Any) -> Artefact:

@@ -25,6 +25,7 @@ from experiments.adaptive_sampling_2014.cells.methods import (
     TASTING,
     group,
 )
+from experiments.adaptive_sampling_2014.figure1 import COSTS, STDS, best_size
 from experiments.adaptive_sampling_2014.show.orderings import (
     EARLY,
     at,
@@ -36,12 +37,6 @@ from experiments.adaptive_sampling_2014.show.orderings import (
     paper_at,
 )
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
-from experiments.adaptive_sampling_2014.show.simulations import (
-    COSTS,
-    STDS,
-    best_size,
-    differences,
-)
 from experiments.claims.declared import Claim, Part, Reading
 from experiments.claims.verdicts import is_denied
 from experiments.data_kinds import NAME
@@ -62,7 +57,8 @@ def growth(rows: pd.DataFrame, cost: int) -> np.ndarray:
 
 def saving(rows: pd.DataFrame, passes: int) -> np.ndarray:
     """Return for each seed by what share Laminating's difference is below the best other one's."""
-    table = differences(rows, passes)
+    mine = rows[rows["passes"] == passes]
+    table = mine.pivot_table(index="seed", columns="algorithm", values="difference")
     others = table.drop(columns="laminating").min(axis=1)
     return (1 - table["laminating"] / others).to_numpy()
 

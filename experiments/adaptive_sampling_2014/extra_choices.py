@@ -11,8 +11,8 @@ import pandas as pd
 from experiments.ablation import Change, Column, Line, of, table
 from experiments.adaptive_sampling_2014.cells.grid import MAX_COST
 from experiments.adaptive_sampling_2014.cells.variants import read
-from experiments.adaptive_sampling_2014.show.curve_panels import kind_of
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
+from experiments.adaptive_sampling_2014.show.tables import kind_of
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.data_kinds import is_synthetic
 

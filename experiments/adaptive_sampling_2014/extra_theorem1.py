@@ -23,6 +23,7 @@ Theorem 1 as printed says something (less than 1) where δ²S > 111, as it follo
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -30,12 +31,22 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.adaptive_sampling_2014.cells.trials import run_cell
-from experiments.adaptive_sampling_2014.show.simulations import BOUNDS, DELTA, counts
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.data_kinds import NAME
 from experiments.estimates import rate_interval
 from experiments.looks import LOOKS
 from experiments.style import headline
+from reference import adaptive_sampling
+
+DELTA = 0.5
+"""Edge by which the best learner is better than all others."""
+
+_lemma_of_votes = partial(adaptive_sampling.lemma_bound, divisor=adaptive_sampling.OF_VOTES)
+BOUNDS = {
+    "one iteration": (adaptive_sampling.lemma_bound, _lemma_of_votes),
+    "whole": (adaptive_sampling.failure_bound, adaptive_sampling.failure_bound_of_votes),
+}
+"""For each procedure the bound as printed and as it follows: (δ, S) -> probability."""
 
 STRENGTHS = (1, 2, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768)
 """Values of δ²S."""
@@ -100,7 +111,8 @@ def _draw_rates(
 ) -> None:
     """Draw a setting's rates; limits where no failure was seen, `place` steps to the right."""
     marker, colour = look
-    counted = counts(rows[(rows["votes"] == votes) & (rows["n_features"] == Q)])
+    mine = rows[(rows["votes"] == votes) & (rows["n_features"] == Q)]
+    counted = mine.groupby("strength", as_index=False)[["failures", "trials"]].sum()
     failures, trials = counted["failures"].to_numpy(), counted["trials"].to_numpy()
     pairs = zip(failures.tolist(), trials.tolist(), strict=True)
     low, high = np.array([rate_interval(*pair) for pair in pairs]).T

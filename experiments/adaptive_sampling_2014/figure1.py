@@ -10,10 +10,15 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.adaptive_sampling_2014.cells.gaussian_edges import run_cell
-from experiments.adaptive_sampling_2014.show.simulations import COSTS, STDS, best_size
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.data_kinds import NAME
 from experiments.style import frame, headline
+
+STDS = (0.1, 0.01)
+"""Standard deviations of the edges: N(0, 10^-2) above, N(0, 10^-4) below."""
+
+COSTS = (1_000, 10_000, 100_000)
+"""Fixed costs QS of the lines."""
 
 DRAWS = {"smoke": 200, "laptop": 4_000, "overnight": 20_000, "paper": 20_000}
 """Repetitions of each estimate by drawing."""
@@ -32,6 +37,17 @@ def sizes(largest: int, per_decade: int) -> list[int]:
     """Return the distinct whole numbers nearest to 10^(i / `per_decade`), up to `largest`."""
     steps = range(round(per_decade * np.log10(largest)) + 1)
     return sorted({round(10 ** (i / per_decade)) for i in steps})
+
+
+def best_size(line: pd.DataFrame, column: str) -> float:
+    """Return the Q with the largest value of one line, between the grid's: a parabola's vertex."""
+    line = line.sort_values("n_features")
+    x, y = np.log10(line["n_features"].to_numpy()), line[column].to_numpy()
+    i = int(np.argmax(y))
+    if i in (0, len(y) - 1):
+        return float(10 ** x[i])
+    a, b, _ = np.polyfit(x[i - 1 : i + 2] - x[i], y[i - 1 : i + 2], 2)
+    return float(10 ** (x[i] - b / (2 * a)))
 
 
 FIRST_SEED = 10

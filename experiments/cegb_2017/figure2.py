@@ -11,10 +11,6 @@ from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells import users
 from experiments.cegb_2017.cells.rivals import follow
 from experiments.cegb_2017.cells.selection import choosable
-from experiments.cegb_2017.show.curves_of_panel import (
-    draw_panel,
-    say_speaking_queries,
-)
 from experiments.cegb_2017.show.design import (
     REPETITIONS,
     RIVALS,
@@ -28,9 +24,15 @@ from experiments.cegb_2017.show.panels import (
     PANELS,
     TRACE_TOLERANCES,
     Panel,
+    cost_label,
+    panel_title,
+    score_label,
+    speaking_queries,
 )
+from experiments.curves import curves, of_users
 from experiments.data_kinds import PUBLISHED
-from experiments.style import GAP_IN_WORDS
+from experiments.panels import draw_curves, finish, legend_entries
+from experiments.style import GAP_IN_WORDS, frame, log_cost_axis
 
 BOOSTED = ("cegb", "cegb_shallow", "greedy_miser", "cegb_as_miser", "gbrt")
 """Methods of Figure 2 that have λ. Claims are of Xu's own Greedy Miser with its authors' charging;
@@ -89,13 +91,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     n_rows = -(-(len(shown) + 1) // _COLUMNS)
     figure = Figure(figsize=(16.5, 4.2 * n_rows), layout="constrained")
     axes = list(figure.subplots(n_rows, _COLUMNS, squeeze=False).flat)
-    entries = {}
     for ax, (panel, mine) in zip(axes, shown, strict=False):
         _draw_panel(ax, panel, mine, meta)
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            entries.setdefault(label, handle)
     for ax in axes[len(shown) :]:
         ax.set_axis_off()
+    entries = legend_entries(figure)
     axes[len(shown)].legend(entries.values(), entries, loc="center", fontsize=9)
     n_seeds = shown[0][1]["seed"].nunique()
     figure.suptitle(
@@ -112,11 +112,17 @@ def _is_published(rows: pd.DataFrame, meta: Mapping) -> bool:
 
 
 def _draw_panel(ax, panel: Panel, rows: pd.DataFrame, meta: Mapping) -> None:
-    record = meta["data"][rows["dataset"].iloc[0]]
-    label = "Greedy Miser, every row paying for the\nwhole forest (the paper's accounting)"
-    draw_panel(ax, panel, rows, record, SHOWN, ("greedy_miser", label))
-    if panel.relevant_from is not None:
-        say_speaking_queries(ax, rows)
+    dataset = rows["dataset"].iloc[0]
+    record = meta["data"][dataset]
+    scores = draw_curves(ax, rows, panel.key, (*SHOWN, *of_users(rows)))
+    if (curve := curves(rows, panel.key, "greedy_miser", "_paper")) is not None:
+        label = "Greedy Miser, every row paying for the\nwhole forest (the paper's accounting)"
+        ax.plot(*curve.summary()[:2], color="0.55", linewidth=0.8, label=label)
+    log_cost_axis(ax)
+    frame(ax, scores)
+    title = panel_title(panel, dataset, record)
+    title += "" if panel.relevant_from is None else speaking_queries(rows)
+    finish(ax, panel.key, record, title, cost_label(panel, record), score_label(panel))
 
 
 ARTEFACT = Artefact(

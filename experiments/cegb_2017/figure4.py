@@ -10,19 +10,11 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cegb_2017.cells.segment import trace
-from experiments.cegb_2017.show.frames import (
-    BY_LEVEL,
-    DATASET,
-    LEVEL_PANEL,
-    LEVELS,
-    PANEL,
-    by_levels,
-    by_method,
-)
 from experiments.curves import curves
 from experiments.data_kinds import in_words
 from experiments.estimates import t_interval
 from experiments.looks import LOOKS
+from experiments.panels import finish, legend_entries
 from experiments.style import (
     draw_band,
     draw_curve,
@@ -30,8 +22,14 @@ from experiments.style import (
     headline,
     label_points,
     log_cost_axis,
-    mark,
 )
+
+LEVELS = (1, 2, 4, 8)
+DATASET, PANEL, LEVEL_PANEL = "phc_c2dl_psc", "b3", "c3"
+"""The frames, and the keys of the curves by method and by the resolutions available."""
+
+BY_LEVEL = 1e-2
+"""λ of panel c."""
 
 FIRST_SEED = 5
 """Repetitions 0 to 2 are those of this figure's first version."""
@@ -112,14 +110,15 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     left, right = figure.subplots(1, 2)
     ends = _draw_methods(left, rows)
     _draw_levels(right, by_levels(rows))
-    _finish(left, record, headroom=0.18)
-    _finish(right, record)
+    by_model = "(b) by method\nthin: each model, round by round"
+    by_resolution = f"(c) by the resolutions available,\nCEGB, λ = {BY_LEVEL:g}"
+    _finish(left, PANEL, record, by_model, headroom=0.18)
+    _finish(right, LEVEL_PANEL, record, by_resolution)
     label_points(left, ends, width=0.14, height=0.93)
     shown = {}  # one entry for all traces of a method
-    for ax in (left, right):
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            shown.setdefault(label.partition(":")[0] if _EACH in label else label, handle)
-    figure.legend(shown.values(), shown.keys(), loc="outside lower center", ncols=3, fontsize=7)
+    for label, handle in legend_entries(figure).items():
+        shown.setdefault(label.partition(":")[0] if _EACH in label else label, handle)
+    figure.legend(shown.values(), shown, loc="outside lower center", ncols=3, fontsize=7)
     n_seeds = rows["seed"].nunique()
     headline(
         figure,
@@ -127,6 +126,20 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         + (f"{n_seeds} seeds, bands: 95 % t intervals over seeds" if n_seeds > 1 else "one seed"),
     )
     return figure
+
+
+def by_method(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of whole parts; λ = 0 is no CEGB, but with Friedman's plain boosting."""
+    mine = rows[(rows["panel"] == PANEL) & (rows["kind"] == "score")]
+    plain = mine[(mine["tradeoff"] == 0) & mine["algorithm"].isin(("gbrt", "cegb"))]
+    others = mine[mine["tradeoff"] > 0]
+    return pd.concat([plain.assign(algorithm="gbrt"), others], ignore_index=True)
+
+
+def by_levels(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of panel c: CEGB at one λ by the coarsest resolution available."""
+    same = (rows["algorithm"] == "cegb") & (rows["tradeoff"] == BY_LEVEL)
+    return rows[same & rows["panel"].isin((PANEL, LEVEL_PANEL))]
 
 
 def _stages(rows: pd.DataFrame) -> pd.DataFrame:
@@ -154,8 +167,6 @@ def _draw_methods(ax, rows: pd.DataFrame) -> dict[str, tuple[float, float]]:
             ax.plot(stages["cost"], stages["score"], marker=".", label=one, **style)
             if method == "cegb" and len(stages):
                 ends[f"λ={tradeoff:g}"] = stages["cost"].iloc[-1], stages["score"].iloc[-1]
-    ax.set_label(PANEL)
-    ax.set_title("(b) by method\nthin: each model, round by round", loc="left")
     return ends
 
 
@@ -171,14 +182,9 @@ def _draw_levels(ax, rows: pd.DataFrame) -> None:
         if mine["seed"].nunique() > 1 and len(stages):
             values = mine.pivot(index="seed", columns="rounds", values="test_score")
             draw_band(ax, colour, stages["cost"], *t_interval(values[stages.index].to_numpy()))
-    ax.set_label(LEVEL_PANEL)
-    ax.set_title(
-        f"(c) by the resolutions available,\nCEGB, λ = {BY_LEVEL:g}",
-        loc="left",
-    )
 
 
-def _finish(ax, record: Mapping, headroom: float = 0.0) -> None:
+def _finish(ax, panel: str, record: Mapping, title: str, headroom: float = 0.0) -> None:
     log_cost_axis(ax)
     ax.margins(x=0.08)
     heights = np.concatenate([[], *(line.get_ydata() for line in ax.get_lines())])
@@ -186,9 +192,7 @@ def _finish(ax, record: Mapping, headroom: float = 0.0) -> None:
         frame(ax, heights, headroom=headroom)
     else:
         ax.text(0.5, 0.5, "not run at this scale", ha="center", transform=ax.transAxes)
-    ax.set_xlabel("cost of a pixel [split evaluations]")
-    ax.set_ylabel("test SEG")
-    mark(ax, record)
+    finish(ax, panel, record, title, "cost of a pixel [split evaluations]", "test SEG")
 
 
 ARTEFACT = Artefact(

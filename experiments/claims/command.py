@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -40,7 +40,6 @@ def decide(
     options: RunOptions,
     dry_run: bool,
     readings: bool = False,
-    echo: Callable[[str], None] = click.echo,
 ) -> None:
     """Run the next look of each undecided claim, then judge and write the table.
 
@@ -57,8 +56,6 @@ def decide(
         Say what would be run, and run nothing.
     readings : bool
         Run what readings of the claims lack, in place of next looks.
-    echo : callable
-        Takes each line.
     """
     names = [_named(declared, name) for name in names]
     chosen = _chosen(declared, names)
@@ -68,7 +65,7 @@ def decide(
     past = storing.published_verdicts(suite.results)
     found = [judge(one, runs, n_claims, past.get(one.id, "")) for one, n_claims in chosen]
     kept = storing.repetitions(runs)
-    say = partial(_say, artefacts, known, kept, echo)
+    say = partial(_say, artefacts, known, kept)
     say(found)
     wanted = _lacking(found, kept) if readings else _wanted(found, kept, names)
     total = 0.0
@@ -81,22 +78,22 @@ def decide(
                 time = minutes(artefact, n, [dataset], scale, measured, have, wants, of_all)
                 total += time
                 before = f" beside {have} that are kept" * bool(have)
-                echo(
+                click.echo(
                     f"{artefact.id}: {n - have} repetitions of {dataset}{before}, about "
                     f"{rough(time)} min on 2 cores"
                 )
                 if not dry_run:
                     scaled = replace(options, n_seeds=n, scale=scale)
-                    _run(suite, artefact, dataset, wants, have, scaled, workers, echo)
+                    _run(suite, artefact, dataset, wants, have, scaled, workers)
     if dry_run:
-        echo(f"About {rough(total)} min on 2 cores together; nothing was run.")
+        click.echo(f"About {rough(total)} min on 2 cores together; nothing was run.")
         return
     storing.write_table(suite.results, declared)
     scoreboard.write(suite.results, declared, suite.registry.artefacts)
     runs = storing.read(suite.results, ids)
     if wanted:
         say([judge(one, runs, n_claims, past.get(one.id, "")) for one, n_claims in chosen])
-    echo(f"Written: {shown(suite.results / storing.TABLE)}")
+    click.echo(f"Written: {shown(suite.results / storing.TABLE)}")
 
 
 def declared_by(suite: Suite) -> Declared:
@@ -108,13 +105,12 @@ def _say(
     artefacts: Sequence[Artefact],
     measured: Mapping[str, Minutes],
     kept: Mapping,
-    echo: Callable[[str], None],
     found: Sequence[Judged],
 ) -> None:
     """Say of each claim what boards say of it."""
     left = partial(minutes_left, artefacts=artefacts, measured=measured, kept=kept)
     for judged in found:
-        echo(line_of(judged.claim, as_row(judged, ""), left).said())
+        click.echo(line_of(judged.claim, as_row(judged, ""), left).said())
 
 
 def _named(declared: Declared, name: str) -> str:
@@ -183,7 +179,6 @@ def _run(
     have: int,
     options: RunOptions,
     workers: Workers,
-    echo: Callable[[str], None],
 ) -> None:
     """Run what a set's repetitions lack, and keep all; all of them if the first is not as kept."""
     source_tree = provenance.source_tree_hash()
@@ -202,7 +197,7 @@ def _run(
         differs = storing.extend(suite.results, artefact, dataset, made(have))
         if not differs:
             return
-        echo(f"All are run again, since the first does not come out as it is kept: {differs}")
+        click.echo(f"All are run again, since the first does not come out as it is kept: {differs}")
     storing.add(suite.results, artefact.id, dataset, made(0))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import math
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -182,8 +181,7 @@ def discover() -> dict[str, tuple[Claim, ...]]:
     """Return the claims that papers declare in ``claims.py``, in the order of papers."""
     found = {}
     for paper in PAPERS:
-        if importlib.util.find_spec(f"experiments.{paper}.claims") is not None:
-            claims = importlib.import_module(f"experiments.{paper}.claims").CLAIMS
-            check_declared(claims)
-            found[short_name(paper)] = claims
+        claims = importlib.import_module(f"experiments.{paper}.claims").CLAIMS
+        check_declared(claims)
+        found[short_name(paper)] = claims
     return found

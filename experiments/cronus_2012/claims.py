@@ -19,15 +19,14 @@ import numpy as np
 import pandas as pd
 
 from experiments.claims.declared import Claim, Part, Reading, otherwise
-from experiments.cronus_2012.show import divisions
-from experiments.cronus_2012.show.choices import across
+from experiments.cronus_2012 import extra_divisions as divisions
+from experiments.cronus_2012.extra_choices import across
 from experiments.cronus_2012.show.comparison import (
     BOTH_ENDS,
     MARGIN,
     PAPER,
     bought,
     features_by_price,
-    first_stage,
     lead_of_each,
     models,
     shares_remaining,
@@ -60,10 +59,9 @@ def _firsts(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
     A cascade with trees in one stage alone buys everything at once: it has no order, and is left
     out.
     """
-    live = stages_with_trees(rows, panel, "cronus")
-    table, first = bought(rows, panel), first_stage(rows, panel)
-    kept = [key for key in table.index if live.get(key[0], 0) > 1]
-    at = [table.loc[key, first[key[0]]] for key in kept]
+    live, table = stages_with_trees(rows, panel), bought(rows, panel)
+    kept = [key for key in table.index if len(live.get(key[0], ())) > 1]
+    at = [table.loc[key, live[key[0]][0]] for key in kept]
     listed = table.loc[kept].assign(first=at)
     return pd.DataFrame({"first": listed["first"], "all": listed[table.columns[-1]]})
 

@@ -10,15 +10,10 @@ from matplotlib.figure import Figure
 from matplotlib.patches import FancyBboxPatch
 
 from experiments.artefact import Artefact, Cell
-from experiments.cronus_2012.cells.measure import run_cell
+from experiments.cronus_2012.figure3 import OF_STAGES
 from experiments.cronus_2012.figure3 import make_cells as of_figure_3
-from experiments.cronus_2012.show.comparison import (
-    chosen_by_validation,
-    chosen_stages,
-    of_best,
-    there,
-)
-from experiments.cronus_2012.show.panels import PANELS, ROW_KEYS, TOLERANCES
+from experiments.cronus_2012.show.comparison import of_best, there
+from experiments.cronus_2012.show.panels import PANELS
 from experiments.looks import LOOKS
 from experiments.panels import panel_title
 from experiments.style import headline, mark
@@ -97,12 +92,7 @@ ARTEFACT = Artefact(
     minutes={"smoke": 0.1, "laptop": 1.5, "overnight": 5, "paper": 150},
     seeds={"smoke": 1, "laptop": 1, "overnight": 1, "paper": 1},
     make_cells=make_cells,
-    run_cell=run_cell,
-    keys=ROW_KEYS,
-    tolerances=TOLERANCES,
     render=render,
     paper_numbers="Figure 1 is a sketch of four stages without numbers.",
-    timing_columns=("fit_seconds",),
-    select=chosen_stages,
-    chosen=chosen_by_validation,
+    **OF_STAGES,
 )

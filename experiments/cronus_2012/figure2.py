@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
@@ -22,16 +21,14 @@ from experiments.cronus_2012.show.panels import (
     MODEL_KEYS,
     MODEL_TOLERANCES,
     PANELS,
-    Panel,
     cost_label,
     make_cell,
     repetitions,
     score_label,
     shown,
 )
-from experiments.curves import curves
-from experiments.panels import panel_title
-from experiments.style import GAP_IN_WORDS, draw_curve, frame, headline, log_cost_axis, mark
+from experiments.panels import draw_curves, finish, panel_title, shared_legend, there
+from experiments.style import GAP_IN_WORDS, frame, headline, log_cost_axis
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -46,34 +43,29 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
 
 RIVALS = ("gbrt", "early_exit", "raykar_cascade", "and_or_cascade", "cronus")
 
+VIEWS = ((STEPS, PAPER), (RIVALS, PAPER), (tuple(dict.fromkeys(STEPS + RIVALS)), ""))
+"""Methods and bill of each panel of a data set, from left to right."""
+
 
 # --- picture --------------------------------------------------------------------------------------
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw for each data set the steps (left), the rivals (middle) and both, metered (right)."""
-    panels = [panel for panel in PANELS if (rows["panel"] == panel.key).any()]
+    panels = there(rows, PANELS)
     figure = Figure(figsize=(14, 1.4 + 3.7 * len(panels)), layout="constrained")
     axes = figure.subplots(len(panels), 3, squeeze=False)
-    whole, named = models(rows), {}
+    whole = models(rows)
     for line, panel in zip(axes, panels, strict=True):
-        record = meta["data"][panel.dataset]
-        drawn = [
-            *_draw(line[0], whole, panel, STEPS, PAPER),
-            *_draw(line[1], whole, panel, RIVALS, PAPER),
-            *_draw(line[2], whole, panel, tuple(dict.fromkeys(STEPS + RIVALS)), ""),
-        ]
-        frame(line, np.concatenate(drawn))
-        for ax, accounting in zip(line, (PAPER, PAPER, ""), strict=True):
-            ax.set_label(panel.key)
+        record, scores = meta["data"][panel.dataset], []
+        for ax, view in zip(line, VIEWS, strict=True):
+            scores += [*draw_curves(ax, whole, panel.key, *view)]
+        frame(line, scores)
+        for ax, (_, accounting) in zip(line, VIEWS, strict=True):
             log_cost_axis(ax)
-            ax.set_title(panel_title(panel, record), loc="left")
-            ax.set_xlabel(cost_label(panel, record, accounting))
-            ax.set_ylabel(score_label(panel))
-            mark(ax, record)
-            for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-                named.setdefault(label, handle)
-    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=4)
+            title, cost = panel_title(panel, record), cost_label(panel, record, accounting)
+            finish(ax, panel.key, record, title, cost, score_label(panel))
+    shared_legend(figure, 4)
     headline(
         figure,
         f"Cronus (AISTATS 2012), Figure 2 · scale {meta['scale']} · up to {len(meta['seeds'])} "
@@ -83,16 +75,6 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         f"trainings that ended at a limit: {capped_in_words(rows)}",
     )
     return figure
-
-
-def _draw(ax, whole: pd.DataFrame, panel: Panel, methods, accounting: str) -> list[np.ndarray]:
-    drawn = []
-    for method in methods:
-        if (curve := curves(whole, panel.key, method, accounting)) is not None:
-            x, y, low, high = curve.summary()
-            draw_curve(ax, method, x, y, low, high, gaps=curve.gaps())
-            drawn.append(y)
-    return drawn
 
 
 ARTEFACT = Artefact(

@@ -25,8 +25,8 @@ from experiments.cronus_2012.show.panels import (
     shown,
 )
 from experiments.looks import LOOKS
-from experiments.panels import in_threes, panel_title
-from experiments.style import headline, mark
+from experiments.panels import finish, in_threes, panel_title
+from experiments.style import headline
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -47,11 +47,9 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         for method in BOTH_ENDS:
             for kind in ("hard", "soft"):
                 _draw(ax, shares_remaining(rows, panel.key, method, kind), method, kind)
-        ax.set_title(panel_title(panel, record), loc="left")
-        ax.set_xlabel("stage")
-        ax.set_ylabel("share of test inputs that come there")
         ax.set_ylim(-0.03, 1.05)
-        mark(ax, record)
+        title, share = panel_title(panel, record), "share of test inputs that come there"
+        finish(ax, panel.key, record, title, "stage", share)
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=2)
     headline(
@@ -79,6 +77,16 @@ def _draw(ax, shares: pd.DataFrame, method: str, kind: str) -> None:
             ax.plot(one.index, one, color=look.colour, linewidth=0.5, alpha=0.4)
 
 
+OF_STAGES = {
+    "run_cell": run_cell,
+    "keys": ROW_KEYS,
+    "tolerances": TOLERANCES,
+    "timing_columns": ("fit_seconds",),
+    "select": chosen_stages,
+    "chosen": chosen_by_validation,
+}
+"""What the figures declare that show stages of cascades: they read the same rows."""
+
 ARTEFACT = Artefact(
     id="cronus-figure3",
     paper="cronus_2012",
@@ -87,13 +95,8 @@ ARTEFACT = Artefact(
     minutes={"smoke": 0.1, "laptop": 2, "overnight": 45, "paper": 1500},
     seeds={"smoke": 1, "laptop": 3, "overnight": 10, "paper": 10},
     make_cells=make_cells,
-    run_cell=run_cell,
-    keys=ROW_KEYS,
-    tolerances=TOLERANCES,
     render=render,
     paper_numbers="Figure 3 prints curves without numbers. The text: stages 1, 3, 4 and 10 of ten "
     "keep trees.",
-    timing_columns=("fit_seconds",),
-    select=chosen_stages,
-    chosen=chosen_by_validation,
+    **OF_STAGES,
 )

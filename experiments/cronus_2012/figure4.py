@@ -8,18 +8,15 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact
-from experiments.cronus_2012.cells.measure import run_cell
-from experiments.cronus_2012.figure3 import make_cells
+from experiments.cronus_2012.figure3 import OF_STAGES, make_cells
 from experiments.cronus_2012.show.comparison import (
     bought,
-    chosen_by_validation,
-    chosen_stages,
     features_by_price,
     there,
 )
-from experiments.cronus_2012.show.panels import PANELS, ROW_KEYS, TOLERANCES
-from experiments.panels import draw_by_price, in_threes, panel_title
-from experiments.style import headline, mark
+from experiments.cronus_2012.show.panels import PANELS
+from experiments.panels import draw_by_price, finish, in_threes, panel_title
+from experiments.style import headline
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
@@ -33,10 +30,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         shares = table.div([counts[price] for price in table.index], axis="index").T
         unit = record["cost_unit"]
         draw_by_price(ax, shares, counts, unit, lines=(3.5, 1.0), markers=(8, 3))
-        ax.set_xlabel("stage")
-        ax.set_ylabel("share of the features that is bought")
-        ax.set_title(panel_title(panel, record), loc="left")
-        mark(ax, record)
+        title, share = panel_title(panel, record), "share of the features that is bought"
+        finish(ax, panel.key, record, title, "stage", share)
     headline(
         figure,
         f"Cronus (AISTATS 2012), Figure 4 · scale {meta['scale']} · features bought until each "
@@ -53,13 +48,8 @@ ARTEFACT = Artefact(
     minutes={"smoke": 0.1, "laptop": 2, "overnight": 45, "paper": 1500},
     seeds={"smoke": 1, "laptop": 3, "overnight": 10, "paper": 10},
     make_cells=make_cells,
-    run_cell=run_cell,
-    keys=ROW_KEYS,
-    tolerances=TOLERANCES,
     render=render,
     paper_numbers="Figure 4 prints shares without numbers; its legend has the prices and how many "
     "features have each.",
-    timing_columns=("fit_seconds",),
-    select=chosen_stages,
-    chosen=chosen_by_validation,
+    **OF_STAGES,
 )

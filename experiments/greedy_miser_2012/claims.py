@@ -23,7 +23,9 @@ from scipy import stats
 from experiments.cell import Cell
 from experiments.claims.declared import Claim, Part, Reading, otherwise
 from experiments.curves import HALF_THE_COST
-from experiments.greedy_miser_2012.show import pictures, scale
+from experiments.greedy_miser_2012 import extra_scale as scale
+from experiments.greedy_miser_2012.extra_training_time import AT_MOST
+from experiments.greedy_miser_2012.show import pictures
 from experiments.greedy_miser_2012.show.comparison import (
     SCENES,
     shares,
@@ -35,7 +37,7 @@ from experiments.greedy_miser_2012.show.divisions import (
     saved_of_each,
     step_of_each,
 )
-from experiments.greedy_miser_2012.show.training_time import ratios
+from experiments.training_time import margin
 
 
 def dearer_fall(rows: pd.DataFrame, panel: str) -> np.ndarray:
@@ -54,15 +56,6 @@ def dearer_fall(rows: pd.DataFrame, panel: str) -> np.ndarray:
 
 SIMILAR = 0.01
 """Accuracy called similar to that of the support vector machine."""
-
-AT_MOST = 1.25
-"""As many times as long is comparable; the paper gives no number."""
-
-
-def margin(rows: pd.DataFrame, dataset: str) -> np.ndarray:
-    """Return log2 of how far below :data:`AT_MOST` the ratio lies, one value per seed."""
-    return np.log2(AT_MOST / ratios(rows, dataset)).to_numpy()
-
 
 HALF_THE_DATA = 1.0
 """Doublings: a training needs half as much memory again as its data take."""
@@ -89,6 +82,9 @@ _HALF = "half the cost"
 _RIGHT = "section 6, Fig. 1 right: "
 
 
+_TIMES = {"method": "greedy_miser", "base": "stagewise", "at_most": AT_MOST}
+
+
 def _complete(rows: pd.DataFrame, effect: Callable, **given) -> np.ndarray:
     """Effects on the queries that have a score in every division."""
     return effect(rows, **given).dropna(axis="columns").to_numpy()
@@ -110,14 +106,16 @@ def _ahead(worse: str, keys: str = "cdef") -> tuple[Part, ...]:
     return _on(keys, lead_of_each, better="greedy_miser", worse=worse)
 
 
+def _beside_svm(rows: pd.DataFrame) -> tuple[np.ndarray, np.ndarray]:
+    return pictures.saved_beside(rows, SCENES.key, "greedy_miser", "svm_averaged_kernel", SIMILAR)
+
+
 def _svm_saved(rows: pd.DataFrame) -> np.ndarray:
-    given = {"method": "greedy_miser", "beside": "svm_averaged_kernel", "margin": SIMILAR}
-    return pictures.beside_of_each(rows, SCENES.key, **given)[0]
+    return _beside_svm(rows)[0]
 
 
 def _no_miser_as_good(rows: pd.DataFrame) -> np.ndarray:
-    given = {"method": "greedy_miser", "beside": "svm_averaged_kernel", "margin": SIMILAR}
-    return pictures.beside_of_each(rows, SCENES.key, **given)[2]
+    return _beside_svm(rows)[1]
 
 
 def _each_with_its_own_pass(cell: Cell) -> bool:
@@ -240,7 +238,7 @@ _CLAIMS = (
         0.1,
         "1.17 times as long",
         tuple(
-            Part("miser-training-time", name, partial(margin, dataset=name))
+            Part("miser-training-time", name, partial(margin, dataset=name, **_TIMES))
             for name in ("yahoo_ltr_sample", "mq2008", "thyroid")
         ),
     ),

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import pandas as pd
 
-from experiments.ablation import Change, Column, panel_lines, table
+from experiments.ablation import Change, Column, panel_table
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.greedy_miser_2012.cells.variants import CHANGES as VARIANTS
 from experiments.greedy_miser_2012.cells.variants import varied
-from experiments.greedy_miser_2012.show.panels import PANELS, make_cell
+from experiments.greedy_miser_2012.show.panels import PANELS, make_cell, shown
+from experiments.tables import page
 
 TRADEOFF = 1.0
 """λ, the middle of the paper's."""
@@ -42,31 +44,24 @@ COLUMNS = (
 def make_cells(scale: str, seeds: range) -> list[Cell]:
     """Return the cells: panel × seed × (ours and every change)."""
     return [
-        _with(make_cell(scale, panel, "greedy_miser", seed, tradeoff=TRADEOFF), variant)
-        for panel in SHOWN
-        if scale != "smoke" or panel.in_smoke
+        replace(cell, params={**cell.params, "variant": variant})
+        for panel in shown(scale, SHOWN)
         for seed in seeds
+        for cell in [make_cell(scale, panel, "greedy_miser", seed, tradeoff=TRADEOFF)]
         for variant in VARIANTS
     ]
 
 
-def _with(cell: Cell, variant: str) -> Cell:
-    return Cell(cell.dataset, cell.algorithm, {**cell.params, "variant": variant}, cell.seed)
-
-
 def render(rows: pd.DataFrame, meta: Mapping) -> str:
     """Return the table: one line per change and data set."""
-    lines = [
-        f"# Greedy Miser: what our choices change (scale {meta['scale']})",
-        "",
+    return page(
+        f"Greedy Miser: what our choices change (scale {meta['scale']})",
         f"Each line trains the same model at λ = {TRADEOFF:g} once as we do and once with the "
         "change, on the same draws, and measures both at their best iteration by validation. Mean "
         f"± standard deviation over {len(meta['seeds'])} seeds; a positive difference says that "
         "the change scores higher, a ratio below 1 that its forest costs less.",
-        "",
-        *table(rows, ("change", "data"), COLUMNS, panel_lines(rows, meta, SHOWN, CHANGES)),
-    ]
-    return "\n".join(lines) + "\n"
+        panel_table(rows, meta, SHOWN, CHANGES, COLUMNS),
+    )
 
 
 ARTEFACT = Artefact(

@@ -3,25 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
 
 import numpy as np
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.cronus_2012.show import panels as cronus_panels
+from experiments.estimates import over_units
 from experiments.greedy_miser_2012.cells.divisions import METHODS, STEPS, measure
 from experiments.greedy_miser_2012.show.divisions import (
     BUDGETS,
     SHOWN,
-    beside_baseline,
+    beside_baseline_of_each,
+    by_query,
     of_budget,
-    panels_there,
 )
-from experiments.greedy_miser_2012.show.panels import MARGINS, TRADEOFFS, Panel, make_cell
-from experiments.greedy_miser_2012.show.shares import draw_shares
-from experiments.style import headline, mark
+from experiments.greedy_miser_2012.show.panels import MARGINS, TRADEOFFS, Panel, make_cell, shown
+from experiments.panels import shared_legend, there
+from experiments.style import draw_curve, frame, headline, log_cost_axis, mark
 
 FEWER_MARGINS = (1 / 8, 1 / 2, 2.0)
 """s of Greedy Miser with early exits; without exits it is among their models, too."""
@@ -43,8 +44,11 @@ STEP_TRADEOFF = 1.0
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
     """Return the cells: panel × division; each trains all methods on five folds."""
-    shown = [panel for panel in SHOWN if scale != "smoke" or panel.in_smoke]
-    return [_cell(scale, panel, FIRST_SEEDS[scale] + seed) for panel in shown for seed in seeds]
+    return [
+        _cell(scale, panel, FIRST_SEEDS[scale] + seed)
+        for panel in shown(scale, SHOWN)
+        for seed in seeds
+    ]
 
 
 def _cell(scale: str, panel: Panel, seed: int) -> Cell:
@@ -85,22 +89,18 @@ def _cascade(scale: str, panel: Panel, seed: int) -> dict:
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw for each data set the score of all methods at shares of λ = 0's bill."""
-    panels = panels_there(rows)
+    panels = there(rows, SHOWN)
     figure = Figure(figsize=(max(12.0, 4.2 * len(panels) + 1.0), 5.4), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
-    named = {}
     for ax, panel in zip(axes, panels, strict=True):
-        shares = [budget for budget in BUDGETS if budget > 0]
-        draw_shares(ax, METHODS, shares, partial(_beside, rows, panel))
+        _draw(ax, rows, panel)
         record = meta["data"][panel.dataset]
         n_queries = rows[rows["panel"] == panel.key]["query"].nunique()
         ax.set_title(f"({panel.key}) {panel.name}\n{n_queries} queries", loc="left")
         ax.set_xlabel("share of λ = 0's bill that may be spent")
         ax.set_ylabel("test NDCG@5")
         mark(ax, record)
-        for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-            named.setdefault(label, handle)
-    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=5)
+    shared_legend(figure, 5)
     headline(
         figure,
         f"Greedy Miser (ICML 2012), Figure 1 on all queries · scale {meta['scale']} · "
@@ -111,15 +111,26 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     return figure
 
 
-def _beside(
-    rows: pd.DataFrame, panel: Panel, method: str, share: float
-) -> tuple[float, np.ndarray] | None:
-    """Return λ = 0's score and a method's effect on each query, if every fold has a model."""
-    mine = of_budget(rows, panel.key, share)
-    if mine.empty or mine[method].isna().any():
-        return None
-    base = float(mine.groupby("query")["stagewise"].mean().mean())
-    return base, beside_baseline(rows, panel.key, share, method)
+def _draw(ax: Axes, rows: pd.DataFrame, panel: Panel) -> None:
+    """Draw each method's mean score within each share, with its 95 % interval over queries."""
+    drawn = []
+    for method in METHODS:
+        points = []
+        for share in (budget for budget in BUDGETS if budget > 0):
+            mine = of_budget(rows, panel.key, share)
+            if mine.empty or mine[method].isna().any():  # a fold has no model
+                continue
+            base = float(mine.groupby("query")["stagewise"].mean().mean())
+            found = over_units(by_query(beside_baseline_of_each(rows, panel.key, share, method)))
+            # What does not vary, λ = 0 beside itself, has no interval.
+            bounds = (found.effect if np.isnan(one) else one for one in (found.low, found.high))
+            points.append((share, *(base + one for one in (found.effect, *bounds))))
+        if points:
+            x, y, low, high = np.array(points).T
+            draw_curve(ax, method, x, y, low, high)
+            drawn.append(y)
+    log_cost_axis(ax)
+    frame(ax, np.concatenate(drawn), headroom=0.1)
 
 
 ARTEFACT = Artefact(

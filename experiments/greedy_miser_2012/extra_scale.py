@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import numpy as np
 import pandas as pd
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.data_kinds import aside
 from experiments.greedy_miser_2012.cells.scaling import run_cell
-from experiments.greedy_miser_2012.show.scale import METHODS
+from experiments.tables import page
 
 DATASETS = {"smoke": "yahoo_ltr_sample"}
 DATASETS |= dict.fromkeys(("laptop", "overnight", "paper"), "covertype")
@@ -23,6 +24,11 @@ ROUNDS = {"smoke": 3, "laptop": 100, "overnight": 100, "paper": 100}
 """Every round does the same work on the same memory."""
 
 TRADEOFF = 1.0
+
+METHODS = {"stagewise": "stage-wise regression", "greedy_miser": "Greedy Miser"}
+
+AT_MOST = 2.0
+"""As many times as long for each row, of the largest number of rows beside the smallest."""
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -42,19 +48,33 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
     return [Cell(DATASETS[scale], "greedy_miser", params, seed, alone=True) for seed in seeds]
 
 
+def _table(rows: pd.DataFrame, column: str) -> pd.DataFrame:
+    """Return a column of Greedy Miser by seed and number of rows."""
+    mine = rows[rows["method"] == "greedy_miser"]
+    return mine.pivot(index="seed", columns="n_rows", values=column).sort_index(axis=1)
+
+
+def memory_below_data(rows: pd.DataFrame) -> np.ndarray:
+    """Return log2 of how many times less than its data a training needs beside them, by seed.
+
+    At the largest number of rows: X and y of the caller, float64, over what the peak rises by.
+    """
+    data, beside = (_table(rows, name).iloc[:, -1] for name in ("data_bytes", "beside_bytes"))
+    return np.log2(data / beside).to_numpy()
+
+
+def below_at_most(rows: pd.DataFrame) -> np.ndarray:
+    """Return log2 of how far below :data:`AT_MOST` a row of the largest table takes, by seed."""
+    seconds = _table(rows, "fit_seconds")
+    each = seconds / seconds.columns.to_numpy()
+    return np.log2(AT_MOST * each.iloc[:, 0] / each.iloc[:, -1]).to_numpy()
+
+
 def render(rows: pd.DataFrame, meta: Mapping) -> str:
     """Return the table: one line per number of rows."""
     (name,) = rows["dataset"].unique()
     record = meta["data"][name]
-    noted = aside(record)
     lines = [
-        f"# Greedy Miser: memory and time over rows{noted} (scale {meta['scale']})",
-        "",
-        f"{name}, {record['n_features']} features, {ROUNDS[meta['scale']]} rounds of depth 4 at "
-        f"λ = {TRADEOFF:g}, squared loss, one thread, each training in a process of its own. "
-        "Beside the data: by how much the peak of the process's memory rises during the fit; mean "
-        f"(smallest to largest) over {rows['seed'].nunique()} orders of the rows.",
-        "",
         "| rows | method | data, MB | beside them, MB | seconds | microseconds a row and round |",
         "|---:|---|---:|---:|---:|---:|",
     ]
@@ -66,7 +86,14 @@ def render(rows: pd.DataFrame, meta: Mapping) -> str:
             f"| {beside.mean():.0f} ({beside.min():.0f} to {beside.max():.0f}) "
             f"| {mine['fit_seconds'].mean():.3g} | {each.mean():.3g} |"
         )
-    return "\n".join(lines) + "\n"
+    return page(
+        f"Greedy Miser: memory and time over rows{aside(record)} (scale {meta['scale']})",
+        f"{name}, {record['n_features']} features, {ROUNDS[meta['scale']]} rounds of depth 4 at "
+        f"λ = {TRADEOFF:g}, squared loss, one thread, each training in a process of its own. "
+        "Beside the data: by how much the peak of the process's memory rises during the fit; mean "
+        f"(smallest to largest) over {rows['seed'].nunique()} orders of the rows.",
+        lines,
+    )
 
 
 ARTEFACT = Artefact(

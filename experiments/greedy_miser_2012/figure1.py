@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
 from experiments.cronus_2012.show import panels as cronus_panels
-from experiments.curves import curves, of_users
+from experiments.curves import of_users
 from experiments.greedy_miser_2012.cells import users
 from experiments.greedy_miser_2012.cells.methods import run_cell
 from experiments.greedy_miser_2012.show.comparison import (
@@ -42,16 +42,8 @@ from experiments.greedy_miser_2012.show.panels import (
     score_label,
     shown,
 )
-from experiments.panels import panel_title
-from experiments.style import (
-    GAP_IN_WORDS,
-    draw_curve,
-    frame,
-    headline,
-    label_points,
-    log_cost_axis,
-    mark,
-)
+from experiments.panels import draw_curves, finish, panel_title, shared_legend
+from experiments.style import GAP_IN_WORDS, frame, headline, label_points, log_cost_axis
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -103,7 +95,6 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     lines = -(-len(panels) // 2)
     figure = Figure(figsize=(17, 1.6 + 3.7 * lines), layout="constrained")
     axes = figure.subplots(lines, 4, squeeze=False).reshape(-1, 2)
-    named = {}
     for pair, panel in zip(axes, panels, strict=False):
         record = meta["data"][panel.dataset]
         _draw_traces(pair[0], of_both(rows, panel))
@@ -113,16 +104,11 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
             pair[1].set_axis_off()
             pair[1].text(0.5, 0.5, "all methods: panel (b), as in the paper", ha="center")
         for ax in pair if panel.rivals else pair[:1]:
-            ax.set_label(panel.key)
-            ax.set_title(panel_title(panel, record), loc="left")
-            ax.set_xlabel(cost_label(panel, record))
-            ax.set_ylabel(score_label(panel))
-            mark(ax, record)
-            for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-                named.setdefault(label, handle)
+            title, cost = panel_title(panel, record), cost_label(panel, record)
+            finish(ax, panel.key, record, title, cost, score_label(panel))
     for ax in axes[len(panels) :].flat:
         ax.set_axis_off()
-    figure.legend(named.values(), named.keys(), loc="outside lower center", ncols=5)
+    shared_legend(figure, 5)
     headline(
         figure,
         f"Greedy Miser (ICML 2012), Figure 1 · scale {meta['scale']} · up to "
@@ -173,13 +159,8 @@ _DRAWN = (BASELINE, *RIVALS, "greedy_miser", "greedy_miser_early_exit")
 
 def _draw_methods(ax, rows: pd.DataFrame, panel: Panel) -> None:
     """Draw one curve for each method, and numbers at the paper's λ."""
-    together, drawn = pooled(rows), []
-    for method in (*_DRAWN, *of_users(rows)):
-        if (curve := curves(together, panel.key, method, PAPER)) is not None:
-            x, y, low, high = curve.summary()
-            draw_curve(ax, method, x, y, low, high, gaps=curve.gaps())
-            drawn.append(y)
-    frame(ax, np.concatenate(drawn), headroom=0.15)
+    methods = (*_DRAWN, *of_users(rows))
+    frame(ax, draw_curves(ax, pooled(rows), panel.key, methods, PAPER), headroom=0.15)
     log_cost_axis(ax)
     named = {}
     for tradeoff in RIGHT_TRADEOFFS[1:]:

@@ -17,8 +17,8 @@ from experiments.greedy_miser_2012.show.panels import (
     repetitions,
     shown,
 )
-from experiments.panels import draw_by_price, in_threes, panel_title
-from experiments.style import headline, mark
+from experiments.panels import draw_by_price, finish, in_threes, panel_title, there
+from experiments.style import headline
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
@@ -39,7 +39,7 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw for each data set the used share of each price over λ."""
-    panels = [panel for panel in PANELS if (rows["panel"] == panel.key).any()]
+    panels = there(rows, PANELS)
     figure, axes = in_threes(len(panels), (5.2, 3.9), 0.8)
     for ax, panel in zip(axes, panels, strict=True):
         mine, record = rows[rows["panel"] == panel.key], meta["data"][panel.dataset]
@@ -48,10 +48,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         even = table.set_axis(range(len(table)))
         draw_by_price(ax, even, counts, unit, lines=(2.6, 1.2), markers=(7, 3.5))
         ax.set_xticks(range(len(table)), [f"{t:g}" for t in table.index])
-        ax.set_xlabel("λ, on the scale of the paper's data")
-        ax.set_ylabel("share of the features that is used")
-        ax.set_title(panel_title(panel, record), loc="left")
-        mark(ax, record)
+        title, tradeoff = panel_title(panel, record), "λ, on the scale of the paper's data"
+        finish(ax, panel.key, record, title, tradeoff, "share of the features that is used")
     headline(
         figure,
         f"Greedy Miser (ICML 2012), Figure 2 · scale {meta['scale']} · features used up to the "

@@ -10,7 +10,6 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell
-from experiments.curves import curves
 from experiments.greedy_miser_2012.cells.pictures import COLUMN
 from experiments.greedy_miser_2012.cells.scenes import measure
 from experiments.greedy_miser_2012.show.comparison import (
@@ -30,8 +29,8 @@ from experiments.greedy_miser_2012.show.panels import (
     score_label,
 )
 from experiments.looks import LOOKS
-from experiments.panels import panel_title
-from experiments.style import draw_curve, frame, headline, log_cost_axis, mark
+from experiments.panels import draw_curves, finish, panel_title
+from experiments.style import frame, headline, log_cost_axis
 
 TRADEOFFS = {"smoke": (0.0, 1.0)}
 TRADEOFFS["laptop"] = (0.0, 1 / 4, 1 / 2, 1.0, 2.0, 4.0)
@@ -106,15 +105,12 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     scores = []
     for ax, (panel, accounting, words) in zip(axes, views, strict=True):
         scores.append(_draw(ax, rows, panel.key, accounting))
-        ax.set_label(panel.key)
         log_cost_axis(ax)
-        ax.set_title(f"{panel_title(panel, record)}\n{words}", loc="left")
-        ax.set_ylabel(score_label(SCENES))
         bill = cost_label(SCENES, record) if accounting else (
             f"features on a picture's own paths\n[{record['cost_unit']}]"
         )  # fmt: skip
-        ax.set_xlabel(f"{bill} CPU time per picture")
-        mark(ax, record)
+        title, cost = f"{panel_title(panel, record)}\n{words}", f"{bill} CPU time per picture"
+        finish(ax, panel.key, record, title, cost, score_label(SCENES))
     frame(axes, np.concatenate(scores))
     handles, labels = axes[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside lower center", ncols=3)
@@ -130,12 +126,8 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
 
 def _draw(ax, rows: pd.DataFrame, panel: str, accounting: str) -> np.ndarray:
     """Draw curves and points of a panel, and return their scores."""
-    together, drawn = pooled(rows), []
-    for method in (BASELINE, "early_exit", "greedy_miser"):
-        if (curve := curves(together, panel, method, accounting)) is not None:
-            x, y, low, high = curve.summary()
-            draw_curve(ax, method, x, y, low, high)
-            drawn += [*y]
+    methods = (BASELINE, "early_exit", "greedy_miser")
+    drawn = [*draw_curves(ax, pooled(rows), panel, methods, accounting, with_gaps=False)]
     for method in _POINTS:
         at, look = chosen(rows, panel, method), LOOKS[method]
         score = at["test_score"]

@@ -225,11 +225,10 @@ def of_times(folder: Path) -> dict[str, Any]:
 
 def _fields(scores: pd.DataFrame) -> list[dict[str, Any]]:
     found = []
-    for dataset, each in pictures.by_dataset(scores):
+    for (dataset, prices), field in scores.groupby(["dataset", "prices"], sort=True):
         metric = METRICS["ranking" if dataset in RANKINGS else "classification"]
-        for prices, field in each:
-            picture = _svg(pictures.of_field, field, metric, UNITS.get(prices, prices))
-            found.append({"dataset": dataset, "prices": prices, "picture": picture})
+        picture = _svg(pictures.of_field, field, metric, UNITS.get(prices, prices))
+        found.append({"dataset": dataset, "prices": prices, "picture": picture})
     return found
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import groupby
 
 import numpy as np
 import pandas as pd
@@ -103,15 +102,3 @@ def of_answers(found: Sequence[Answer]) -> Figure:
     ax.set_yticks([])
     ax.set_xlabel("difference of the mean areas, 95 % interval over data sets")
     return figure
-
-
-def by_dataset(scores: pd.DataFrame) -> list[tuple[str, list[tuple[str, pd.DataFrame]]]]:
-    """Give the fields of ``scores.csv``, those of a data set together."""
-    fields = [
-        (str(dataset), str(prices), field)
-        for (dataset, prices), field in scores.groupby(["dataset", "prices"], sort=True)
-    ]
-    return [
-        (dataset, [(prices, field) for _, prices, field in each])
-        for dataset, each in groupby(fields, key=lambda line: line[0])
-    ]

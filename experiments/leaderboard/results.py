@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -57,8 +56,7 @@ def write(folder: Path, meta: dict, **tables: pd.DataFrame) -> list[str]:
     """Write tables by their names, and ``meta.json``."""
     for name, table in tables.items():
         write_atomically(folder / f"{name}.csv", csv_bytes(table))
-    text = json.dumps(meta, indent=2, sort_keys=True) + "\n"
-    write_atomically(folder / "meta.json", text.encode())
+    kept.write_meta(folder, meta)
     return [*(f"{name}.csv" for name in tables), "meta.json"]
 
 

@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from experiments.ablation import Change, Column, panel_lines, table
+from experiments.ablation import Change, Column, panel_table
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.mddag_2012.cells.variants import VARIANTS, varied
-from experiments.mddag_2012.show.panels import EPISODES, PANELS
+from experiments.mddag_2012.show.panels import EPISODES, PANELS, shown
+from experiments.tables import page
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("a", "b"))
 """The paper's VJ, and CBCL with windows of one kind on both sides."""
@@ -72,8 +73,7 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
             },
             seed,
         )
-        for panel in SHOWN
-        if scale != "smoke" or panel.in_smoke
+        for panel in shown(scale, SHOWN)
         for seed in seeds
     ]
 
@@ -81,23 +81,15 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
 def render(rows: pd.DataFrame, meta: Mapping) -> str:
     """Return the table: one line per change and data set, of means over β."""
     betas = ", ".join(f"{beta:g}" for beta in BETAS[meta["scale"]])
-    lines = [
-        f"# MDDAG: what our choices change (scale {meta['scale']})",
-        "",
+    return page(
+        f"MDDAG: what our choices change (scale {meta['scale']})",
         f"Each line trains MDDAG.I on {POOL[meta['scale']]:,} stumps of AdaBoost, on the "
         f"same draws, with one change. Means over β of {betas}; ± standard deviation over "
         f"{len(meta['seeds'])} divisions. The objective is always (8) with the 0-1 loss in which a "
         "tie is an error, whatever a variant minimises. *Classifiers*: mean over all test windows. "
         "*Paths*: different ones that the training windows take.",
-        "",
-        *table(
-            rows,
-            ("change", "data"),
-            COLUMNS,
-            panel_lines(rows, meta, SHOWN, CHANGES, with_ours=True),
-        ),
-    ]
-    return "\n".join(lines) + "\n"
+        panel_table(rows, meta, SHOWN, CHANGES, COLUMNS, with_ours=True),
+    )
 
 
 ARTEFACT = Artefact(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -11,27 +10,17 @@ from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.curves import curves
-from experiments.data_kinds import in_words
 from experiments.mddag_2012.cells.priced import PRICED, priced_rows
-from experiments.style import draw_curve, frame, headline, log_cost_axis, mark
-
-
-@dataclass(frozen=True)
-class Panel:
-    """One data set; `key` and `name` as in titles, `dataset` for :func:`datasets.load`."""
-
-    key: str
-    name: str
-    dataset: str
-    score: str
-    in_smoke: bool = False
-
+from experiments.mddag_2012.show.panels import Panel, between, panel_title, shown
+from experiments.panels import finish, there
+from experiments.style import draw_curve, frame, headline, log_cost_axis
 
 PANELS = (
-    Panel("a", "Yahoo! LTR, a part", "yahoo_ltr_sample", "NDCG@5"),
-    Panel("b", "MQ2008", "mq2008", "NDCG@5"),
-    Panel("c", "Thyroid", "thyroid", "accuracy", in_smoke=True),
+    Panel("a", "Yahoo! LTR, a part", "yahoo_ltr_sample"),
+    Panel("b", "MQ2008", "mq2008"),
+    Panel("c", "Thyroid", "thyroid", in_smoke=True),
 )
+SCORES = {"a": "NDCG@5", "b": "NDCG@5", "c": "accuracy"}
 FAMILIES = ("mddag", "cegb", "greedy_miser")
 METHODS = (*PRICED, "cegb", "greedy_miser")
 
@@ -43,18 +32,15 @@ WEIGHT_ENDS = (30.0, 0.01)
 
 
 def weights(scale: str) -> list[float]:
-    """Return the grid, the same for all methods, three significant digits each."""
-    first, last = WEIGHT_ENDS
-    n = SETTINGS[scale]
-    return [float(f"{first * (last / first) ** (i / (n - 1)):.3g}") for i in range(n)]
+    """Return the grid, the same for all methods."""
+    return between(WEIGHT_ENDS, SETTINGS[scale])
 
 
 def make_cells(scale: str, seeds: range) -> list[Cell]:
     """Return the cells: panel × seed × family of methods."""
     return [
         Cell(panel.dataset, family, _params(scale, panel, family), seed)
-        for panel in PANELS
-        if scale != "smoke" or panel.in_smoke
+        for panel in shown(scale, PANELS)
         for seed in seeds
         for family in FAMILIES
     ]
@@ -65,19 +51,15 @@ def _params(scale: str, panel: Panel, family: str) -> dict:
     return {**params, "n_episodes": EPISODES[scale]} if family == "mddag" else params
 
 
-def named(rows: pd.DataFrame) -> pd.DataFrame:
-    """Return rows in which a method, not its family, is the algorithm, as curves need it."""
-    return rows.assign(algorithm=rows["method"])
-
-
 # --- picture --------------------------------------------------------------------------------------
 
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw test score against metered feature cost, one panel for each data set."""
-    panels = _there(rows)
+    panels = there(rows, PANELS)
     figure = Figure(figsize=(4.6 * len(panels) + 1, 5.4), layout="constrained")
-    axes, pool = figure.subplots(1, len(panels), squeeze=False)[0], named(rows)
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    pool = rows.assign(algorithm=rows["method"])  # not its family, which its cells name
     for ax, panel in zip(axes, panels, strict=True):
         record, drawn = meta["data"][panel.dataset], []
         for method in METHODS:
@@ -88,14 +70,9 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         costs, scores = np.concatenate(drawn, axis=1)
         log_cost_axis(ax, with_nothing=bool((costs == 0).any()))
         frame(ax, scores[costs > 0])  # what costs nothing may know next to nothing
-        n_rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test"))
-        what = in_words(record)
-        title = f"({panel.key}) {panel.name}\n{what}, {n_rows} train/valid/test"
-        ax.set_label(panel.key)
-        ax.set_title(title, loc="left")
-        ax.set_xlabel(f"features that a row acquires\n[{record['cost_unit']}], mean over test rows")
-        ax.set_ylabel(f"test {panel.score}")
-        mark(ax, record)
+        title = panel_title(panel, record, ("train", "valid", "test"))
+        cost = f"features that a row acquires\n[{record['cost_unit']}], mean over test rows"
+        finish(ax, panel.key, record, title, cost, f"test {SCORES[panel.key]}")
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=3)
     headline(
         figure,
@@ -104,10 +81,6 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         "axes that begin at 0 are linear up to the lowest other cost, logarithmic from there on",
     )
     return figure
-
-
-def _there(rows: pd.DataFrame) -> list[Panel]:
-    return [panel for panel in PANELS if (rows["panel"] == panel.key).any()]
 
 
 ARTEFACT = Artefact(

@@ -13,9 +13,9 @@ from experiments.artefact import Artefact, Cell, Tolerance
 from experiments.looks import LOOKS
 from experiments.mddag_2012.cells.toy import run_cell
 from experiments.mddag_2012.show.dag import BLUE, RED, SHARES, draw_dag, frequent
-from experiments.mddag_2012.show.toy import BETA, DATASET, of
 from experiments.style import headline
 
+DATASET, BETA = "toy", 0.01
 METHODS = ("mddag_i", "mddag_i_descent")
 CLASSIFIERS = {"smoke": 60, "laptop": 1000, "overnight": 1000, "paper": 1000}
 EPISODES = {"smoke": 30_000, "laptop": 1_000_000, "overnight": 1_000_000, "paper": 1_000_000}
@@ -40,6 +40,11 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
         )
         for seed in seeds
     ]
+
+
+def of(rows: pd.DataFrame, record: str, method: str = "mddag_i") -> pd.DataFrame:
+    """Return the rows of one kind."""
+    return rows[(rows["record"] == record) & (rows["method"] == method)]
 
 
 # --- picture --------------------------------------------------------------------------------------

@@ -26,7 +26,8 @@ from experiments.mddag_2012.show.panels import (
     panel_title,
     shown,
 )
-from experiments.mddag_2012.show.selection import Curve, runs_of, there
+from experiments.mddag_2012.show.selection import curve_of, runs_of
+from experiments.panels import finish, shared_legend, there
 from experiments.style import draw_curve, frame, headline, log_cost_axis, mark
 
 
@@ -53,21 +54,19 @@ RARE = 0.02
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw TPR against evaluations, data sets down and FPR across, and below one DAG."""
-    panels = [panel for panel in PANELS if (rows["panel"] == panel.key).any()]
+    panels = there(rows, PANELS)
     dag = rows[rows["node"] != NO_EDGE]
     heights = [3.0 * len(panels), 2.4 if len(dag) else 0.01]
     figure = Figure(figsize=(13, 1.6 + sum(heights)), layout="constrained")
     upper, lower = figure.subfigures(2, 1, height_ratios=heights)
-    axes, named = upper.subplots(len(panels), len(FPRS), squeeze=False), {}
+    axes = upper.subplots(len(panels), len(FPRS), squeeze=False)
     for line, panel in zip(axes, panels, strict=True):
         for ax, suffix in zip(line, FPRS, strict=True):
             if suffix not in panel.fprs:
                 ax.remove()
                 continue
             _draw(ax, rows, panel, suffix, meta["data"][panel.dataset])
-            for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
-                named.setdefault(label, handle)
-    upper.legend(named.values(), named.keys(), loc="outside lower center", ncols=4)
+    shared_legend(upper, 4)
     if len(dag):
         _draw_graph(lower.subplots(), dag, rows, meta)
     bands = "bands: 95 % t intervals" if has_bands(rows) else "their mean alone"
@@ -84,21 +83,18 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
 def _draw(ax, rows: pd.DataFrame, panel: Panel, suffix: str, record: Mapping) -> None:
     drawn = []
     for method in DRAWN:
-        if there(rows, panel.key, method):
-            x, y, low, high = Curve(rows, panel.key, method, f"tpr_{suffix}").drawn()
-            if not has_bands(rows):
-                low = high = y
-            if len(x):
-                draw_curve(ax, method, x, y, low, high)
-                drawn.append(y)
+        x, y, low, high = curve_of(rows, panel.key, method, f"tpr_{suffix}")
+        if not has_bands(rows):
+            low = high = y
+        if len(x):
+            draw_curve(ax, method, x, y, low, high)
+            drawn.append(y)
     log_cost_axis(ax)
     if drawn:
         frame(ax, worth_seeing(np.concatenate(drawn)))
-    ax.set_label(panel.key)
-    ax.set_title(f"{panel_title(panel, record)}, FPR {FPRS[suffix]:g}", loc="left")
-    ax.set_xlabel("base classifiers evaluated\n[mean over test background windows]")
-    ax.set_ylabel("test TPR")
-    mark(ax, record)
+    title = f"{panel_title(panel, record)}, FPR {FPRS[suffix]:g}"
+    cost = "base classifiers evaluated\n[mean over test background windows]"
+    finish(ax, panel.key, record, title, cost, "test TPR")
 
 
 def has_bands(rows: pd.DataFrame) -> bool:

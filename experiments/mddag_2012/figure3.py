@@ -9,13 +9,25 @@ import pandas as pd
 from matplotlib.figure import Figure
 
 from experiments.artefact import Artefact, Cell, Tolerance
-from experiments.data_kinds import in_words
 from experiments.mddag_2012.cells.documents import run_cell
 from experiments.mddag_2012.show.comparison import MDDAG
-from experiments.mddag_2012.show.panels import BETA_ENDS_OF_SHARES, EPISODES, betas
-from experiments.mddag_2012.show.rankings import RANKINGS, Ranking
-from experiments.mddag_2012.show.selection import Curve, there
-from experiments.style import draw_curve, frame, headline, log_cost_axis, mark
+from experiments.mddag_2012.show.panels import (
+    BETA_ENDS_OF_SHARES,
+    EPISODES,
+    Panel,
+    betas,
+    panel_title,
+    shown,
+)
+from experiments.mddag_2012.show.selection import curve_of
+from experiments.panels import finish, there
+from experiments.style import draw_curve, frame, headline, log_cost_axis
+
+# Only who has a copy has MQ2007: it is left to the long scales.
+RANKINGS = (
+    Panel("a", "MQ2007", "mq2007", in_laptop=False),
+    Panel("b", "MQ2008", "mq2008", in_smoke=True),
+)
 
 CLASSIFIERS = {"smoke": 20, "laptop": 100, "overnight": 1000, "paper": 1000}
 """N, of AdaBoost.MH, with trees of eight leaves."""
@@ -30,14 +42,13 @@ def make_cells(scale: str, seeds: range) -> list[Cell]:
     """Return the cells: panel × fold × (AdaBoost.MH, MDDAG)."""
     return [
         _cell(scale, panel, family, seed)
-        for panel in RANKINGS
-        if scale in ("overnight", "paper") or not panel.own_copy
+        for panel in shown(scale, RANKINGS)
         for seed in seeds
         for family in ("adaboost", "mddag")
     ]
 
 
-def _cell(scale: str, panel: Ranking, family: str, seed: int) -> Cell:
+def _cell(scale: str, panel: Panel, family: str, seed: int) -> Cell:
     params = {"panel": panel.key, "n_estimators": CLASSIFIERS[scale]}
     if family == "mddag":
         params |= {
@@ -55,7 +66,7 @@ def _cell(scale: str, panel: Ranking, family: str, seed: int) -> Cell:
 
 def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     """Draw averaged NDCG against evaluations, one panel for each data set."""
-    panels = [panel for panel in RANKINGS if (rows["panel"] == panel.key).any()]
+    panels = there(rows, RANKINGS)
     figure = Figure(figsize=(5.6 * len(panels) + 1.6, 5.6), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for ax, panel in zip(axes, panels, strict=True):
@@ -69,25 +80,20 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
     return figure
 
 
-def _draw(ax, rows: pd.DataFrame, panel: Ranking, record: Mapping) -> None:
+def _draw(ax, rows: pd.DataFrame, panel: Panel, record: Mapping) -> None:
     drawn = []
     for method in ("adaboost", *MDDAG):
-        if there(rows, panel.key, method):
-            x, y, low, high = Curve(rows, panel.key, method, "ndcg").drawn()
-            if len(x):
-                label = "AdaBoost.MH, every j" if method == "adaboost" else None
-                draw_curve(ax, method, x, y, low, high, label=label)
-                drawn.append(y)
+        x, y, low, high = curve_of(rows, panel.key, method, "ndcg")
+        if len(x):
+            label = "AdaBoost.MH, every j" if method == "adaboost" else None
+            draw_curve(ax, method, x, y, low, high, label=label)
+            drawn.append(y)
     log_cost_axis(ax)
     if drawn:
         frame(ax, np.concatenate(drawn))
-    n_rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "test"))
-    what = in_words(record)
-    ax.set_label(panel.key)
-    ax.set_title(f"({panel.key}) {panel.name}\n{what}, {n_rows} train/test documents", loc="left")
-    ax.set_xlabel("trees of 8 leaves evaluated [mean over test documents]")
-    ax.set_ylabel("test NDCG, averaged over places")
-    mark(ax, record)
+    cost = "trees of 8 leaves evaluated [mean over test documents]"
+    score = "test NDCG, averaged over places"
+    finish(ax, panel.key, record, f"{panel_title(panel, record)} documents", cost, score)
 
 
 ARTEFACT = Artefact(

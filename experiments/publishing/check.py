@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.artefact import Artefact
+from experiments.command_options import in_columns
 
 
 @dataclass(frozen=True)
@@ -105,8 +106,8 @@ def _where(row: pd.Series, keys: Sequence[str]) -> str:
 
 def table(columns: Sequence[ColumnCheck]) -> str:
     """Return the comparison as a table for the terminal: the worst row of each column."""
-    head = ("artefact", "column", "expected", "now", "tolerance", "rows", "verdict")
-    body = [
+    table = [("artefact", "column", "expected", "now", "tolerance", "rows", "verdict")]
+    table += [
         (
             c.artefact,
             c.column,
@@ -118,9 +119,4 @@ def table(columns: Sequence[ColumnCheck]) -> str:
         )
         for c in columns
     ]
-    widths = [max(len(row[i]) for row in [head, *body]) for i in range(len(head))]
-    lines = [
-        "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
-        for row in [head, *body]
-    ]
-    return "\n".join(lines)
+    return in_columns(table)

@@ -9,46 +9,15 @@ leaves out what no budget can choose, a gap can look wider than the computed mod
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from experiments.artefact import Artefact
 from experiments.cells.gaps import gaps_between
 from experiments.looks import LOOKS
 
 if TYPE_CHECKING:
     import pandas as pd
-
-
-@dataclass(frozen=True)
-class Gap:
-    """The widest gap of a method in a panel, over all repetitions."""
-
-    panel: str  # panel, dataset, method: Whose
-    dataset: str
-    method: str
-    below: float  # below, above: Costs of the two models around it
-    above: float
-    seed: int  # Repetition
-
-    @property
-    def factor(self) -> float:
-        """How many times the upper model costs what the lower one does."""
-        return self.above / self.below
-
-
-def widest_gaps(rows: pd.DataFrame, method: str, cost: str) -> list[Gap]:
-    """Find the widest gap of each curve, see :data:`experiments.cells.gaps.WIDEST_GAP`."""
-    found: dict[tuple[str, str], Gap] = {}
-    for (panel, name, seed), models in rows.groupby(["panel", method, "seed"]):
-        for below, above in gaps_between(models[cost]):
-            dataset = str(models["dataset"].iloc[0])
-            gap = Gap(str(panel), dataset, str(name), below, above, int(seed))
-            known = found.get((gap.panel, gap.method))
-            if known is None or gap.factor > known.factor:
-                found[gap.panel, gap.method] = gap
-    return sorted(found.values(), key=lambda gap: (gap.panel, -gap.factor))
-
 
 COLUMNS = (
     *("artefact", "scale", "n_curves", "panel", "dataset", "method", "below", "above"),
@@ -58,21 +27,29 @@ COLUMNS = (
 letter in the picture; `below` and `above` are costs."""
 
 
-def records(
-    artefact: str, meta: Mapping, found: Sequence[Gap], n_curves: int
-) -> Iterator[dict[str, Any]]:
-    """Yield an artefact's rows of ``gaps.csv``."""
-    for gap in found:
-        look = LOOKS.get(gap.method)
-        yield {
-            "artefact": artefact,
-            "scale": meta["scale"],
-            "n_curves": n_curves,
-            "panel": gap.panel,
-            "dataset": gap.dataset,
-            "method": look.label if look else gap.method.replace("_", " "),
-            "below": float(f"{gap.below:.4g}"),
-            "above": float(f"{gap.above:.4g}"),
-            "factor": round(gap.factor, 1),
-            "seed": gap.seed,
-        }
+def widest_gaps(artefact: Artefact, rows: pd.DataFrame, meta: Mapping) -> list[dict[str, Any]]:
+    """Return an artefact's rows of ``gaps.csv``: the widest gap of each curve that has one."""
+    method, cost = artefact.curve
+    widest: dict[tuple[str, str], dict[str, Any]] = {}
+    curves = rows[rows[cost] > 0].groupby(["panel", method, "seed"])
+    for (panel, name, seed), models in curves:
+        for below, above in gaps_between(models[cost]):
+            known = widest.get((panel, name))
+            if known is None or above / below > known["above"] / known["below"]:
+                place = {"panel": panel, "dataset": models["dataset"].iloc[0], "method": name}
+                widest[panel, name] = {**place, "below": below, "above": above, "seed": seed}
+    found = sorted(widest.values(), key=lambda gap: (gap["panel"], -gap["above"] / gap["below"]))
+    n_curves = len({(panel, name) for panel, name, _ in curves.groups})
+    whose = {"artefact": artefact.id, "scale": meta["scale"], "n_curves": n_curves}
+    return [{**whose, **_shown(gap)} for gap in found]
+
+
+def _shown(gap: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a gap with its method's label, and as many digits as are listed."""
+    look, ends = LOOKS.get(gap["method"]), {name: gap[name] for name in ("below", "above")}
+    return {
+        **gap,
+        "method": look.label if look else gap["method"].replace("_", " "),
+        **{name: float(f"{cost:.4g}") for name, cost in ends.items()},
+        "factor": round(gap["above"] / gap["below"], 1),
+    }

@@ -16,8 +16,8 @@ from experiments import setting
 from experiments.artefact import Artefact
 from experiments.data_kinds import PUBLISHED, in_words, is_synthetic
 from experiments.publishing import beside, gaps
-from experiments.publishing.orders import order_tables
 from experiments.publishing.tables import content_of, csv_bytes, path_of, read_rows, write_table
+from experiments.registry import short_name
 from experiments.running import provenance
 from experiments.running.run import Result
 from experiments.style import drawn_curves, house_style, not_recomputed, picture_bytes
@@ -358,8 +358,13 @@ def redraw(results: Path, artefact: Artefact) -> bool:
 
 def orders(results: Path, artefacts: Sequence[Artefact]) -> dict[str, pd.DataFrame]:
     """Return ``<paper>-order.csv``: orders of methods against those that papers print."""
-    found = [(a, read_published(results / a.id)) for a in artefacts if a.orders is not None]
-    return order_tables([(a, *published) for a, published in found if published is not None])
+    found: dict[str, list[pd.DataFrame]] = {}
+    for artefact in artefacts:
+        if artefact.orders is not None and (published := read_published(results / artefact.id)):
+            table = artefact.orders(*published)
+            table.insert(0, "table", artefact.id)
+            found.setdefault(f"{short_name(artefact.paper)}-order.csv", []).append(table)
+    return {name: pd.concat(tables, ignore_index=True) for name, tables in found.items()}
 
 
 def gaps_found(results: Path, artefacts: Sequence[Artefact]) -> pd.DataFrame:
@@ -368,9 +373,5 @@ def gaps_found(results: Path, artefacts: Sequence[Artefact]) -> pd.DataFrame:
     for artefact in artefacts:
         published = read_published(results / artefact.id)
         if artefact.curve is not None and published is not None:
-            rows, meta = published
-            curves = rows[rows[artefact.curve[1]] > 0]
-            n_curves = len(curves.drop_duplicates(["panel", artefact.curve[0]]))
-            widest = gaps.widest_gaps(rows, *artefact.curve)
-            records += gaps.records(artefact.id, meta, widest, n_curves)
+            records += gaps.widest_gaps(artefact, *published)
     return pd.DataFrame(records, columns=list(gaps.COLUMNS))

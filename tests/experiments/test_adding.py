@@ -1,4 +1,4 @@
-"""CONTRIBUTING's recipe for a figure is two files and two lines, and it works as it stands."""
+"""CONTRIBUTING's recipe for a figure is two files and one line, and it works as it stands."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.recipes import copy_with, recipe
 
 
 @pytest.mark.slow
-def test_adding_a_figure_is_two_files_and_two_lines(tmp_path):
+def test_adding_a_figure_is_two_files_and_one_line(tmp_path):
     added = recipe("Add a figure or table")
     assert sorted(added.files) == [
         "experiments/cegb_2017/cells/shares.py",

@@ -7,9 +7,9 @@ from experiments.estimates import rate_interval
 
 
 def test_interval_of_a_rate_by_hand():
-    """Of 20 trials in which nothing failed: the rate at which that happens once in twenty times."""
-    assert rate_interval(0, 20, 0.9) == pytest.approx((0, 1 - 0.05 ** (1 / 20)))
-    assert rate_interval(20, 20, 0.9) == pytest.approx((0.05 ** (1 / 20), 1))
+    """Of 20 trials in which nothing failed: the rate at which that happens once in forty times."""
+    assert rate_interval(0, 20) == pytest.approx((0, 1 - 0.025 ** (1 / 20)))
+    assert rate_interval(20, 20) == pytest.approx((0.025 ** (1 / 20), 1))
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from experiments.adaptive_sampling_2014.cells.methods import KEYS
 from experiments.cell import Cell, Tolerance
@@ -53,31 +54,29 @@ def rounds_by_eighths(last: int) -> list[int]:
     return sorted({t for k in range(n + 1) if (t := round(10 ** (k / 8))) <= last} | {last})
 
 
-def make_cells(
-    dataset: str,
-    scale: str,
-    seeds: range,
-    *,
-    series: Callable[[int], list[int]] = rounds_1_2_5,
-    timed: bool = False,
-) -> list[Cell]:
-    """Return a cell for each seed and method; the same cells for all artefacts that read curves.
+def params_of(
+    scale: str, series: Callable[[int], list[int]] = rounds_1_2_5, timed: bool = False
+) -> dict[str, Any]:
+    """Return the parameters that all cells of a scale have.
 
     Parameters
     ----------
-    dataset, scale, seeds
-        What the runner asks for.
+    scale : str
     series : callable
         Rounds at which the curve is read, up to the last round.
     timed : bool
-        Whether the training is timed; nothing runs beside it then.
+        Whether the training is timed.
     """
     last = ROUNDS[scale]
-    params = {
+    return {
         "n_estimators": last,
         "max_cost": MAX_COST,
         "rounds": series(last),
         "tables": list(TABLE_ROUNDS[scale]),
         "timed": timed,
     }
-    return [Cell(dataset, name, params, seed, alone=timed) for seed in seeds for name in KEYS]
+
+
+def make_cells(dataset: str, scale: str, seeds: range) -> list[Cell]:
+    """Return a cell for each seed and method."""
+    return [Cell(dataset, name, params_of(scale), seed) for seed in seeds for name in KEYS]

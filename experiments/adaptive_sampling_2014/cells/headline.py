@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from experiments.adaptive_sampling_2014.cells.grid import MAX_COST, ROUNDS, TABLE_ROUNDS
-from experiments.adaptive_sampling_2014.cells.grid import rounds_1_2_5 as series
+from experiments.adaptive_sampling_2014.cells.grid import params_of, rounds_1_2_5
 from experiments.adaptive_sampling_2014.cells.methods import KEYS, METHODS
 from experiments.cell import Cell
 
@@ -69,11 +68,11 @@ def make_cells(images: str, scale: str, seeds: range) -> list[Cell]:
     """
     counts = CLASS_COUNTS.get(images)
     weighting = {"class_counts": counts} if counts else {}
-    params = _params(SCALE_BESIDE[scale])
+    params = params_of(SCALE_BESIDE[scale])
     weighted = params | weighting
     cells, name = [], FAMILIES.get(images, images)
     for seed in (FIRST_SEED + s for s in seeds):
-        own = _params(scale) | weighting
+        own = params_of(scale) | weighting
         cells += [Cell(name, key, own | _given(key), seed) for key in KEYS]
         if scale == "smoke" and seed > FIRST_SEED:
             continue
@@ -90,24 +89,12 @@ def make_cells(images: str, scale: str, seeds: range) -> list[Cell]:
     return [*cells, *_exhaustive(name, weighted, EXHAUSTIVE_ROUNDS[scale], seeds)]
 
 
-def _params(scale: str) -> dict[str, Any]:
-    """Return the parameters that all cells of a scale have."""
-    last = ROUNDS[scale]
-    return {
-        "n_estimators": last,
-        "max_cost": MAX_COST,
-        "rounds": series(last),
-        "tables": list(TABLE_ROUNDS[scale]),
-        "timed": False,
-    }
-
-
 def _given(key: str) -> dict[str, Any]:
     return {"given": dict(GIVEN[key])} if key in GIVEN else {}
 
 
 def _exhaustive(name: str, params: dict, last: int, seeds: range) -> list[Cell]:
     """Return the one cell of the exhaustive search, which draws nothing."""
-    fewer = {"n_estimators": last, "rounds": series(last), "tables": []}
+    fewer = {"n_estimators": last, "rounds": rounds_1_2_5(last), "tables": []}
     params = params | fewer | {"sampler": "all_features"}
     return [Cell(name, EXHAUSTIVE, params, FIRST_SEED + s) for s in seeds[:1]]

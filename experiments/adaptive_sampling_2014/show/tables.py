@@ -37,7 +37,7 @@ from experiments.adaptive_sampling_2014.show.ranking import (
     order,
 )
 from experiments.artefact import Artefact
-from experiments.data_kinds import in_words, is_synthetic
+from experiments.data_kinds import in_words, is_synthetic, kind_in_words
 from experiments.tables import number
 
 _COLUMNS = {"log10_loss": ("loss", 3), "test_error": ("error", 2)}
@@ -172,6 +172,11 @@ def _spread(rows: pd.DataFrame) -> str:
     if n == 1:
         return "ours, 1 repetition"
     return f"ours ± standard deviation over {n} repetitions"
+
+
+def kind_of(record: Mapping) -> str:
+    """Say whether data are real, a part of the real ones, or of another kind."""
+    return kind_in_words(record) if record["kind"] == "real" else in_words(record)
 
 
 def _data_note(record: Mapping) -> str:

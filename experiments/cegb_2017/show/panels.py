@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import pandas as pd
+
 from experiments.artefact import Tolerance
 from experiments.data_kinds import in_words
+from experiments.panels import sizes
 
 
 @dataclass(frozen=True)
@@ -17,7 +20,7 @@ class Panel:
     name: str
     dataset: str  # Name for :func:`datasets.load`
     split_cost: float  # α, in units of a feature of cost 1
-    prices: str  # Key of :data:`GRID`
+    prices: str  # Key of :data:`MIDDLE`
     relevant_from: int | None = None  # Smallest relevant grade of AP@5; None for accuracy
     binarise: bool = False  # Train on y > 0 instead of grades
     # What takes the data set's place at smoke scale; None leaves the panel out there
@@ -41,37 +44,17 @@ PANELS = (
 )
 
 
-@dataclass(frozen=True)
-class Grid:
-    """λ and number of rounds for one kind of prices at one scale."""
-
-    tradeoffs: tuple[float, ...]
-    n_estimators: int
-
-
-GRID = {
-    "smoke": {
-        "priced": Grid((0.0, 1e-3), 6),
-        "uniform": Grid((0.0, 3e-2), 6),
-    },
-    "laptop": {
-        "priced": Grid((0.0, 1e-4, 3e-4, 1e-3, 3e-3), 60),
-        "uniform": Grid((0.0, 3e-3, 1e-2, 3e-2, 1e-1), 100),
-    },
-    "overnight": {
-        "priced": Grid((0.0, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2), 500),
-        "uniform": Grid((0.0, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1), 500),
-    },
-    "paper": {
-        "priced": Grid((0.0, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3, 3e-3, 1e-2), 500),
-        "uniform": Grid((0.0, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2, 1e-1, 3e-1), 500),
-    },
+ROUNDS = {
+    "smoke": {"priced": 6, "uniform": 6},
+    "laptop": {"priced": 60, "uniform": 100},
+    "overnight": {"priced": 500, "uniform": 500},
+    "paper": {"priced": 500, "uniform": 500},
 }
-"""For features with published prices, and for features of cost 1 each.
+"""For features with published prices, and for features of cost 1 each; Figures 2 and 3 have those
+of :mod:`experiments.cegb_2017.show.design`."""
 
-Of what stands beside the paper. Figures 2 and 3 had it, too, until their grids became those of
-:mod:`experiments.cegb_2017.show.design`.
-"""
+MIDDLE = {"priced": 3e-4, "uniform": 1e-2}
+"""λ of what stands beside the paper."""
 
 _DEEP = {"max_leaves": 64, "max_depth": None, "growth": "best_first"}
 _SHALLOW = {"max_leaves": 16, "max_depth": 4}
@@ -115,7 +98,7 @@ def settings(scale: str, panel: Panel, method: str) -> dict:
     logistic = panel.relevant_from is None
     first_order = method in FIRST_ORDER
     return {
-        "n_estimators": GRID[scale][panel.prices].n_estimators,
+        "n_estimators": ROUNDS[scale][panel.prices],
         "learning_rate": LEARNING_RATE * (FIRST_ORDER_LOGISTIC if first_order and logistic else 1),
         **METHODS[method],
         "min_samples_leaf": MIN_SAMPLES_LEAF,
@@ -132,7 +115,6 @@ def panel_name(panel: Panel, dataset: str) -> str:
 
 def panel_title(panel: Panel, dataset: str, record: Mapping, key: str | None = None) -> str:
     """Return a panel's title: the data, where they come from, and their sizes."""
-    rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "valid", "test"))
     what = in_words(record)
     if record["kind"] == "real":
         name = record["files"][0]["file"]
@@ -141,8 +123,15 @@ def panel_title(panel: Panel, dataset: str, record: Mapping, key: str | None = N
         what += f": {name} ({record['source']})"
     return (
         f"({key or panel.key}) {panel_name(panel, dataset)}\n{what}\n"
-        f"{rows} train/valid/test, {record['n_features']} features"
+        f"{sizes(record)}, {record['n_features']} features"
     )
+
+
+def speaking_queries(rows: pd.DataFrame) -> str:
+    """Say in a line of a ranking panel's title how many test queries have a relevant document."""
+    counts = rows.groupby("seed")["speaking_queries"].first()
+    several = f"{counts.min()} to {counts.max()}" if counts.nunique() > 1 else counts.min()
+    return f"\n{several} test queries with a relevant document"
 
 
 def cost_label(panel: Panel, record: Mapping) -> str:

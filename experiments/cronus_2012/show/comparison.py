@@ -7,7 +7,7 @@ import pandas as pd
 
 from experiments.cronus_2012.cells.rows import CHOSEN
 from experiments.cronus_2012.show.panels import ABOUT_STAGES, TUNED
-from experiments.curves import advantage, budgets_between, choose
+from experiments.curves import budgets_between, choose
 from experiments.looks import LOOKS
 
 PAPER = "_paper"
@@ -21,8 +21,7 @@ def models(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows about whole models, as :mod:`experiments.curves` reads them.
 
     Early exits of all rules are one method, ``early_exit``, beside those of each rule; all of them
-    have GBRT's models, too, which are those with an endless margin. The number of features stands
-    in the columns of a third bill, ``_features``.
+    have GBRT's models, too, which are those with an endless margin.
     """
     whole = _whole(rows)
     whole = whole.assign(algorithm=whole["method"])
@@ -32,10 +31,7 @@ def models(rows: pd.DataFrame) -> pd.DataFrame:
     for method in ("early_exit", *exits["method"].unique()):
         parts.append(boosting.assign(algorithm=method))
     together = pd.concat([part for part in parts if len(exits) or part is whole])
-    together = together.reset_index(drop=True)
-    for part in ("valid", "test"):
-        together[f"{part}_cost_features"] = together["n_features"].astype(np.float64)
-    return together
+    return together.reset_index(drop=True)
 
 
 def _whole(rows: pd.DataFrame) -> pd.DataFrame:
@@ -47,15 +43,6 @@ def there(rows: pd.DataFrame, panel: str, *methods: str) -> bool:
     """Whether a panel has rows about whole models of all these methods."""
     mine = _whole(rows[rows["panel"] == panel])["method"]
     return all(mine.str.startswith(method).any() for method in methods)
-
-
-def lead(
-    rows: pd.DataFrame, panel: str, better: str, worse: str, accounting: str = PAPER
-) -> np.ndarray:
-    """Return the mean lead over shared budgets, logarithmically spaced, one value per seed."""
-    if not there(rows, panel, better, worse):
-        return np.empty(0)
-    return advantage(models(rows), panel, better, worse, accounting)
 
 
 def lead_of_each(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.ndarray:
@@ -91,18 +78,12 @@ OPTIMISED = ("cronus", "raykar_cascade", "and_or_cascade")
 """Methods whose training is ended by a limit where it has not come to its own end."""
 
 
-def capped_shares(rows: pd.DataFrame, panel: str | None = None) -> dict[str, float]:
-    """Return which share of a method's trainings ended at a limit, of those that there are."""
-    whole = _whole(rows if panel is None else rows[rows["panel"] == panel])
+def capped_in_words(rows: pd.DataFrame) -> str:
+    """Say which share of a method's trainings ended at a limit, of those that there are."""
     # Moved thresholds are rows of the same training, as many of each.
-    shares = whole.groupby("method")["capped"].mean()
-    return {method: float(shares[method]) for method in OPTIMISED if method in shares}
-
-
-def capped_in_words(rows: pd.DataFrame, panel: str | None = None) -> str:
-    """Return the shares of :func:`capped_shares` as captions have them."""
-    shares = capped_shares(rows, panel).items()
-    return ", ".join(f"{LOOKS[method].label} {100 * share:.0f} %" for method, share in shares)
+    shares = _whole(rows).groupby("method")["capped"].mean()
+    there = [method for method in OPTIMISED if method in shares]
+    return ", ".join(f"{LOOKS[method].label} {100 * shares[method]:.0f} %" for method in there)
 
 
 # --- stages ---------------------------------------------------------------------------------------
@@ -160,25 +141,18 @@ def shares_remaining(rows: pd.DataFrame, panel: str, method: str, kind: str) -> 
     return mine[mine["price"] < 0].pivot(index="seed", columns="stage", values=kind)
 
 
-def stages_with_trees(rows: pd.DataFrame, panel: str, method: str) -> pd.Series:
-    """Return how many stages have trees, by seed."""
-    mine = of_best(rows, panel, method)
-    whole = mine[mine["price"] < 0]
-    return (whole["n_trees"] > 0).groupby(whole["seed"]).sum()
+def stages_with_trees(rows: pd.DataFrame, panel: str) -> pd.Series:
+    """Return the stages of Cronus that have trees, a list by seed."""
+    mine = of_best(rows, panel, "cronus")
+    mine = mine[(mine["price"] < 0) & (mine["n_trees"] > 0)]
+    return mine.groupby("seed")["stage"].agg(sorted)
 
 
-def bought(rows: pd.DataFrame, panel: str, method: str = "cronus") -> pd.DataFrame:
-    """Return features bought until each stage (columns) for each (seed, price)."""
-    mine = of_best(rows, panel, method)
+def bought(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
+    """Return features that Cronus buys until each stage (columns) for each (seed, price)."""
+    mine = of_best(rows, panel, "cronus")
     mine = mine[mine["price"] >= 0]
     return mine.pivot(index=["seed", "price"], columns="stage", values="n_features")
-
-
-def first_stage(rows: pd.DataFrame, panel: str, method: str = "cronus") -> pd.Series:
-    """Return the first stage that has trees, by seed."""
-    mine = of_best(rows, panel, method)
-    mine = mine[(mine["price"] < 0) & (mine["n_trees"] > 0)]
-    return mine.groupby("seed")["stage"].min()
 
 
 STEPS = ("gbrt", "single_stage", "cronus_initial", "cronus")

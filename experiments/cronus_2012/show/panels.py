@@ -5,7 +5,7 @@ All grids were fixed before any score was looked at; the reasons are in README.m
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from experiments.artefact import Cell, Tolerance
@@ -184,9 +184,9 @@ reject a share of the training inputs at each stage."""
 ROW_KEYS = ("panel", "method", "tradeoff", "setting", "rounds", "stage", "price")
 
 
-def shown(scale: str) -> list[Panel]:
+def shown(scale: str, panels: Sequence[Panel] = PANELS) -> list[Panel]:
     """Return the panels of a scale."""
-    return [panel for panel in PANELS if scale != "smoke" or panel.in_smoke]
+    return [panel for panel in panels if scale != "smoke" or panel.in_smoke]
 
 
 def repetitions(scale: str, panel: Panel, seeds: range) -> range:

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from experiments.greedy_miser_2012.cells.divisions import AS_GOOD, UNLIMITED
-from experiments.greedy_miser_2012.show.panels import PANELS, Panel
+from experiments.greedy_miser_2012.show.panels import PANELS
 
 SHOWN = tuple(panel for panel in PANELS if panel.key in ("c", "d", "e", "f"))
 """The real ranking sets."""
@@ -18,11 +18,6 @@ BUDGETS = (UNLIMITED, AS_GOOD, 0.01, 0.0178, 0.0316, 0.0562, 0.1, 0.178, 0.316, 
 def of_budget(rows: pd.DataFrame, panel: str, budget: float) -> pd.DataFrame:
     """Return the rows of a panel at a budget."""
     return rows[(rows["panel"] == panel) & np.isclose(rows["budget"], budget)]
-
-
-def panels_there(rows: pd.DataFrame) -> list[Panel]:
-    """Return the panels that have rows."""
-    return [panel for panel in SHOWN if (rows["panel"] == panel.key).any()]
 
 
 def of_each(rows: pd.DataFrame, effect: pd.Series) -> pd.DataFrame:
@@ -47,18 +42,6 @@ def beside_baseline_of_each(
 def by_query(table: pd.DataFrame) -> np.ndarray:
     """Return one effect for each query: the mean over the divisions in which it has one."""
     return table.mean(axis=0).dropna().to_numpy()
-
-
-def lead(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.ndarray:
-    """Return :func:`lead_of_each` by query."""
-    return by_query(lead_of_each(rows, panel, better, worse))
-
-
-def beside_baseline(
-    rows: pd.DataFrame, panel: str, budget: float, method: str = "greedy_miser"
-) -> np.ndarray:
-    """Return :func:`beside_baseline_of_each` by query."""
-    return by_query(beside_baseline_of_each(rows, panel, budget, method))
 
 
 def saved_of_each(rows: pd.DataFrame, panel: str, method: str = "greedy_miser") -> np.ndarray:

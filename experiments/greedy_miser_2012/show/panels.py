@@ -5,7 +5,7 @@ All grids were fixed before any curve or claim was computed; the reasons are in 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from experiments.artefact import Cell, Tolerance
@@ -107,9 +107,9 @@ def settings(scale: str, panel: Panel) -> dict:
     }
 
 
-def shown(scale: str) -> list[Panel]:
+def shown(scale: str, panels: Sequence[Panel] = PANELS) -> list[Panel]:
     """Return the panels of a scale."""
-    return [panel for panel in PANELS if scale != "smoke" or panel.in_smoke]
+    return [panel for panel in panels if scale != "smoke" or panel.in_smoke]
 
 
 def repetitions(scale: str, panel: Panel, seeds: range) -> range:

@@ -7,7 +7,7 @@ import pandas as pd
 
 from experiments.curves import as_good, budgets_between, choose, decades_saved
 from experiments.greedy_miser_2012.cells.pictures import COLUMN, unpacked
-from experiments.greedy_miser_2012.show.comparison import BASELINE, PAPER, of_panel, pooled
+from experiments.greedy_miser_2012.show.comparison import PAPER, of_panel, pooled
 
 COST = f"valid_cost{PAPER}"
 
@@ -52,21 +52,18 @@ def lead_of_each(rows: pd.DataFrame, panel: str, better: str, worse: str) -> np.
     return _table(effects)
 
 
-def beside_of_each(
-    rows: pd.DataFrame, panel: str, method: str, beside: str = BASELINE, margin: float = 0.0
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return what a method saves where it validates as well as another, and what it loses.
+def saved_beside(
+    rows: pd.DataFrame, panel: str, method: str, beside: str, margin: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return what a method saves on each draw where it validates as well as another.
 
-    And on which draws none of its models does: nothing is saved there, and the loss is that of the
-    model that validates best of those that cost no more.
+    And on which draws none of its models does: nothing is saved there.
     """
     pools, others = (_pools(rows, panel, name) for name in (method, beside))
-    saved, ahead, none = [], {}, []
+    saved, none = [], []
     for seed in sorted(set(pools) & set(others)):
         end = others[seed].sort_values(["valid_score", COST], ascending=[False, True]).iloc[0]
         chosen, is_none = as_good(pools[seed], end, margin, PAPER)
         none.append(is_none)
         saved.append(decades_saved(end, chosen, is_none, PAPER))
-        numbers, one = unpacked(chosen[COLUMN])
-        ahead[seed] = numbers, one.astype(float) - unpacked(end[COLUMN])[1]
-    return np.array(saved), _table(ahead), np.array(none, dtype=bool)
+    return np.array(saved), np.array(none, dtype=bool)

@@ -6,12 +6,13 @@ All grids were fixed before any result was looked at; the reasons are in README.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 
 from experiments.artefact import Cell, Tolerance
 from experiments.data_kinds import in_words
+from experiments.panels import sizes
 
 
 @dataclass(frozen=True)
@@ -79,11 +80,15 @@ def settings(scale: str) -> int:
     return BETAS[scale] * len(NEGATIVE_WEIGHTS)
 
 
-def betas(scale: str, ends: tuple[float, float] = BETA_ENDS) -> list[float]:
-    """Return a grid of β between two ends, three significant digits each."""
+def between(ends: tuple[float, float], n: int) -> list[float]:
+    """Return a grid of equal ratios between two ends, three significant digits each."""
     first, last = ends
-    n = BETAS[scale]
     return [float(f"{first * (last / first) ** (i / (n - 1)):.3g}") for i in range(n)]
+
+
+def betas(scale: str, ends: tuple[float, float] = BETA_ENDS) -> list[float]:
+    """Return a grid of β between two ends."""
+    return between(ends, BETAS[scale])
 
 
 def dag_setting(scale: str) -> int:
@@ -143,10 +148,10 @@ _GRIDS = {
 }
 
 
-def shown(scale: str) -> list[Panel]:
+def shown(scale: str, panels: Sequence[Panel] = PANELS) -> list[Panel]:
     """Return the panels of a scale."""
     part = {"smoke": "in_smoke", "laptop": "in_laptop"}.get(scale)
-    return [panel for panel in PANELS if part is None or getattr(panel, part)]
+    return [panel for panel in panels if part is None or getattr(panel, part)]
 
 
 def make_cell(scale: str, panel: Panel, family: str, seed: int, **changed) -> Cell:
@@ -189,9 +194,7 @@ TOLERANCES = {
 in the last bits; a learned action may differ, too."""
 
 
-def panel_title(panel: Panel, record: Mapping) -> str:
+def panel_title(panel: Panel, record: Mapping, parts: Sequence[str] = ("train", "test")) -> str:
     """Return a panel's title: the data, whether they are real, and their sizes."""
-    rows = "/".join(f"{record['rows'][part]:,}" for part in ("train", "test"))
-    what = in_words(record)
     name = record.get("title", panel.name)  # what stands in for a set says so
-    return f"({panel.key}) {name}\n{what}, {rows} train/test"
+    return f"({panel.key}) {name}\n{in_words(record)}, {sizes(record, parts)}"

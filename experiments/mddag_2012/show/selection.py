@@ -30,11 +30,6 @@ def runs_of(rows: pd.DataFrame, panel: str, method: str) -> pd.DataFrame:
     return rows[mine]
 
 
-def there(rows: pd.DataFrame, panel: str, *methods: str) -> bool:
-    """Say whether a panel has rows of all these methods."""
-    return all(len(runs_of(rows, panel, method)) for method in methods)
-
-
 def chain(runs: pd.DataFrame, quality: str) -> pd.DataFrame:
     """Return the runs that the rule chooses at any N, by rising N."""
     if (runs["method"] == UNSELECTED).all():
@@ -57,29 +52,20 @@ def at_budgets(chosen: pd.DataFrame, quality: str, budgets: np.ndarray) -> np.nd
     return np.where(within.any(axis=1), scores, np.nan)
 
 
-class Curve:
-    """A method's test score at each budget, for each repetition."""
+def curve_of(rows: pd.DataFrame, panel: str, method: str, quality: str) -> tuple[np.ndarray, ...]:
+    """Return budgets, a method's mean test score over seeds at each, and its 95 % t interval.
 
-    def __init__(self, rows: pd.DataFrame, panel: str, method: str, quality: str) -> None:
-        mine = runs_of(rows, panel, method)
-        self._quality = quality
-        by_seed = [one for _, one in mine.groupby("seed", sort=True)]
-        self._chains = [chain(one, quality) for one in by_seed]
-        spent = [chosen["test_evaluations"].tolist() for chosen in self._chains]
-        self.first = max((min(values, default=np.inf) for values in spent), default=np.inf)
-        runs = [one[one["train_evaluations"] > 0]["test_evaluations"].tolist() for one in by_seed]
-        self.last = min((max(values, default=-np.inf) for values in runs), default=-np.inf)
-
-    def at(self, budgets: np.ndarray) -> np.ndarray:
-        """Return the scores on the test windows, (n_seeds, n_budgets)."""
-        quality = f"test_{self._quality}"
-        return np.array([at_budgets(chosen, quality, budgets) for chosen in self._chains])
-
-    def drawn(self) -> tuple[np.ndarray, ...]:
-        """Return budgets up to the last run, the mean over seeds and its 95 % t interval."""
-        if self.first > self.last:
-            return (np.empty(0),) * 4
-        budgets = budgets_between(self.first, self.last)
-        budgets = np.r_[budgets[budgets <= self.last], self.last]
-        scores = self.at(budgets)
-        return budgets, scores.mean(axis=0), *t_interval(scores)
+    From where every repetition has a run to where the first of them has its last; empty without.
+    """
+    by_seed = [one for _, one in runs_of(rows, panel, method).groupby("seed", sort=True)]
+    chains = [chain(one, quality) for one in by_seed]
+    spent = [chosen["test_evaluations"].tolist() for chosen in chains]
+    first = max((min(values, default=np.inf) for values in spent), default=np.inf)
+    runs = [one[one["train_evaluations"] > 0]["test_evaluations"].tolist() for one in by_seed]
+    last = min((max(values, default=-np.inf) for values in runs), default=-np.inf)
+    if first > last:
+        return (np.empty(0),) * 4
+    budgets = budgets_between(first, last)
+    budgets = np.r_[budgets[budgets <= last], last]
+    scores = np.array([at_budgets(chosen, f"test_{quality}", budgets) for chosen in chains])
+    return budgets, scores.mean(axis=0), *t_interval(scores)

@@ -21,6 +21,7 @@ from markupsafe import Markup
 from datasets.sources.storage import write_atomically
 from experiments.artefact import Artefact
 from experiments.claims.confirming import Declared
+from experiments.leaderboard.card import leaderboard_card
 from experiments.publishing import scoreboard
 from experiments.publishing.report import content, glossary, intervals, notes
 from experiments.publishing.report.papers import Paper, gather
@@ -98,7 +99,7 @@ def build(
         "index.html": _render(
             environment,
             "index.html",
-            leaderboard=_leaderboard_card(results),
+            leaderboard=leaderboard_card(results),
             to_come=[title for name, title in PAPERS.items() if name not in there],
         ),
         **{paper.page: _render(environment, "paper.html", paper=paper) for paper in papers},
@@ -153,10 +154,3 @@ def _within(title: str, paper: Paper) -> str:
     if own == paper.name:
         return rest
     return what[:1].upper() + what[1:] if beside.startswith("Beside") else title
-
-
-def _leaderboard_card(results: Path) -> Markup:
-    """Give the leaderboard's card; what it needs imports all methods, for which no report waits."""
-    from experiments.leaderboard.card import leaderboard_card
-
-    return leaderboard_card(results)

@@ -15,7 +15,6 @@ from algorithms.adaptive_sampling import Laminating
 from experiments.adaptive_sampling_2014 import figure1, figure2, figure3
 from experiments.adaptive_sampling_2014.cells import edge_difference, gaussian_edges, trials
 from experiments.adaptive_sampling_2014.claims import growth, saving
-from experiments.adaptive_sampling_2014.show import simulations
 from experiments.artefact import Cell
 from experiments.cells import sample_images
 from experiments.data_kinds import NAME
@@ -171,9 +170,9 @@ def test_best_size_of_a_parabola():
     top = 1.7
     values = -((np.log10(sizes) - top) ** 2)
     line = pd.DataFrame({"n_features": sizes, "expected": values})
-    assert simulations.best_size(line, "expected") == pytest.approx(10**top)
+    assert figure1.best_size(line, "expected") == pytest.approx(10**top)
     rising = line.assign(expected=np.arange(len(sizes)))
-    assert simulations.best_size(rising, "expected") == 1000
+    assert figure1.best_size(rising, "expected") == 1000
 
 
 # --- Figure 2 -------------------------------------------------------------------------------------
@@ -286,7 +285,7 @@ def test_growth_by_the_formula():
     ]
     assert {c.params["std"] for c in cells} == {0.1, 0.01}
     table = table_of(artefact, cells, None)
-    for cost in simulations.COSTS:
+    for cost in figure1.COSTS:
         effects = growth(table, cost)
         assert effects.shape == (5,)
         assert np.std(effects) > 0  # a verdict rests on their spread
@@ -294,8 +293,7 @@ def test_growth_by_the_formula():
         at = (table["kind"] == "line") & (table["cost"] == cost)
         at &= table["seed"] == figure1.FIRST_SEED
         best = [
-            simulations.best_size(table[at & (table["std"] == std)], "expected")
-            for std in simulations.STDS
+            figure1.best_size(table[at & (table["std"] == std)], "expected") for std in figure1.STDS
         ]
         assert np.mean(effects) == pytest.approx(math.log10(best[0] / best[1]), abs=0.35)
 

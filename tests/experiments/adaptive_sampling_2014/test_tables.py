@@ -10,9 +10,9 @@ from datasets.features import caltech, mash, nineteen
 from experiments.adaptive_sampling_2014 import extra_milliseconds_table
 from experiments.adaptive_sampling_2014.cells import measure
 from experiments.adaptive_sampling_2014.cells.methods import METHODS
-from experiments.adaptive_sampling_2014.registered import ARTEFACTS
 from experiments.adaptive_sampling_2014.show import tables
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
+from experiments.registry import of_paper
 from experiments.running.provenance import ROOT
 from tests.experiments import drawn_as_published
 from tests.experiments.adaptive_sampling_2014.made_up_tables import (
@@ -58,7 +58,9 @@ def test_table_says_what_a_budget_does_not_pay_for():
     assert "no round" not in line_of(text, "Tasting 1.Q")
 
 
-@pytest.mark.parametrize("artefact", drawn_as_published.published(ARTEFACTS))
+@pytest.mark.parametrize(
+    "artefact", drawn_as_published.published(of_paper("adaptive_sampling_2014"))
+)
 def test_what_is_drawn_can_be_read_and_synthetic_data_are_named(artefact):
     _, words = drawn_as_published.check_drawn(artefact)
     if artefact.id == "sampling-figure2":

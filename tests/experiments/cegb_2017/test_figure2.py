@@ -12,7 +12,7 @@ import pytest
 import datasets
 from algorithms.greedy_miser import GreedyMiserClassifier, GreedyMiserRegressor
 from algorithms.metrics import average_precision_at_k, ndcg_at_k
-from experiments.cegb_2017 import extra_training_time, figure2, figure3, registered
+from experiments.cegb_2017 import extra_training_time, figure2, figure3
 from experiments.cegb_2017.cells.measure import (
     make_estimator,
     speaking_queries,
@@ -34,7 +34,7 @@ from experiments.evaluate import fibonacci_rounds
 from experiments.looks import LOOKS
 from experiments.publishing.check import compare
 from experiments.publishing.output import read_expected, read_meta, read_published, rendered
-from experiments.registry import discover
+from experiments.registry import discover, of_paper
 from experiments.running.provenance import ROOT
 from experiments.style import picture_bytes
 from tests.experiments.drawn_as_published import check_drawn, published
@@ -223,7 +223,7 @@ def test_every_rival_has_as_many_models_as_the_method(scale):
 def test_no_other_artefact_of_the_paper_has_its_repetitions():
     others = {
         cell.seed
-        for artefact in registered.ARTEFACTS
+        for artefact in of_paper("cegb_2017")
         if artefact.id not in ("cegb-figure2", "cegb-figure3")
         for cell in artefact.cells("laptop")
     }
@@ -428,7 +428,7 @@ def test_published_rows_are_enough_for_every_curve():
 # --- pictures ---------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("artefact", published(registered.ARTEFACTS))
+@pytest.mark.parametrize("artefact", published(of_paper("cegb_2017")))
 def test_what_is_drawn_can_be_read_and_synthetic_data_are_named(artefact):
     _, words = check_drawn(artefact, stamped=artefact is not extra_training_time.ARTEFACT)
     if artefact is figure2.ARTEFACT:

@@ -7,7 +7,7 @@ from experiments.artefact import Cell
 from experiments.cegb_2017 import figure3
 from experiments.cegb_2017.cells.measure import make_estimator
 from experiments.cegb_2017.figure2 import ARTEFACT as FIGURE2
-from experiments.cegb_2017.show.penalties import deeper_than_paths, fewer_buy_dear
+from experiments.cegb_2017.figure3 import deeper_than_paths, fewer_buy_dear
 from experiments.curves import saving_by_validation
 from experiments.publishing.output import read_published
 from experiments.running.provenance import ROOT

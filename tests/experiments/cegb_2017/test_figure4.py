@@ -11,20 +11,19 @@ from matplotlib.text import Annotation, Text
 import datasets
 from experiments.cegb_2017 import figure4
 from experiments.cegb_2017.cells import segment
-from experiments.cegb_2017.show import frames
 from experiments.publishing.output import read_published
 from experiments.style import house_style
 from tests.experiments.published_rows import ROOT
 
 META = {
     "scale": "smoke",
-    "data": {frames.DATASET: {"kind": "synthetic"}},
+    "data": {figure4.DATASET: {"kind": "synthetic"}},
 }
 
 
 @pytest.fixture(scope="module")
 def pixels():
-    return datasets.load(frames.DATASET, scale="smoke", seed=figure4.FIRST_SEED)
+    return datasets.load(figure4.DATASET, scale="smoke", seed=figure4.FIRST_SEED)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +50,7 @@ def test_cells(scale):
         assert models.count(("gbrt", 8, 0.0)) == 1
         assert models.count(("cegb", 8, 0.0)) == 1  # the paper's rival: "by setting Ψ = 0"
         assert [m[1] for m in models if m[0] == "cegb" and m[1] < 8] == [1, 2, 4]
-        assert ("cegb", 8, frames.BY_LEVEL) in models
+        assert ("cegb", 8, figure4.BY_LEVEL) in models
         assert cell.seed >= figure4.FIRST_SEED > 2  # rows with seeds 0 to 2 had been looked at
 
 
@@ -63,7 +62,7 @@ def test_laptop_seeds_are_those_declared():
 
 
 def test_frames_make_up_the_whole(rows):
-    mine = rows[rows["panel"] == frames.PANEL]
+    mine = rows[rows["panel"] == figure4.PANEL]
     keys = ["algorithm", "tradeoff", "rounds"]
     whole = mine[mine["kind"] == "score"].set_index(keys).sort_index()
     each = mine[mine["kind"] == "frame"]
@@ -98,8 +97,8 @@ def test_costs_are_those_of_the_meter(pixels):
 
 
 def test_only_the_resolutions_given_are_split_on(pixels):
-    for coarsest in frames.LEVELS:
-        features = trained(pixels, "cegb", frames.BY_LEVEL, coarsest).trees_.feature
+    for coarsest in figure4.LEVELS:
+        features = trained(pixels, "cegb", figure4.BY_LEVEL, coarsest).trees_.feature
         sides = np.sqrt(segment.SHARING[features[features >= 0]])
         assert sides.max() == coarsest
 
@@ -157,7 +156,7 @@ def test_names_of_tradeoffs_can_be_read():
     with house_style("cegb-figure4"):
         figure = figure4.render(*read_published(ROOT / "results" / "cegb-figure4"))
     figure.draw_without_rendering()
-    (ax,) = (ax for ax in figure.axes if ax.get_label() == frames.PANEL)
+    (ax,) = (ax for ax in figure.axes if ax.get_label() == figure4.PANEL)
     names = [text for text in ax.texts if isinstance(text, Annotation)]
     assert {name.get_text() for name in names} == {"λ=0", "λ=0.001", "λ=0.01", "λ=0.1"}
     words = [Text.get_window_extent(name) for name in names]

@@ -8,10 +8,10 @@ import pytest
 
 from experiments.cegb_2017 import extra_training_time
 from experiments.cegb_2017.cells import stopwatch
-from experiments.cegb_2017.extra_training_time import ARTEFACT, make_cells
-from experiments.cegb_2017.show.training_time import VARIANTS, margin
+from experiments.cegb_2017.extra_training_time import ARTEFACT, VARIANTS, make_cells
 from experiments.data_kinds import PUBLISHED
 from experiments.style import FADED, not_recomputed
+from experiments.training_time import margin
 from tests.experiments.small_sets import tiny
 
 
@@ -96,5 +96,5 @@ def test_cells_run_alone():
 
 def test_margin_is_in_doublings():
     rows = made_up({"gbrt": 1.0, "cegb": 0.75, "cegb_all_splits": 3.0})
-    np.testing.assert_allclose(margin(rows, "digits", "cegb"), 1.0)
-    np.testing.assert_allclose(margin(rows, "digits", "cegb_all_splits"), -1.0)
+    np.testing.assert_allclose(margin(rows, "digits", "cegb", "gbrt", 1.5), 1.0)
+    np.testing.assert_allclose(margin(rows, "digits", "cegb_all_splits", "gbrt", 1.5), -1.0)

@@ -7,7 +7,6 @@ from experiments.cell import Cell
 from experiments.cronus_2012 import extra_choices
 from experiments.cronus_2012.cells import task, variants
 from experiments.cronus_2012.cells.cascades import Trainer
-from experiments.cronus_2012.show import choices
 from experiments.cronus_2012.show.panels import START
 from tests.experiments.cronus_2012.test_cells import PANEL, cell_of
 from tests.experiments.small_sets import tiny
@@ -67,4 +66,6 @@ def test_leaves_of_a_copy_are_scaled_and_the_model_is_left_alone():
 
 
 def test_every_variant_has_words():
-    assert {change.name for change in choices.CHANGES} == {*variants.VARIANTS, "tied"} - {"ours"}
+    assert {change.name for change in extra_choices.CHANGES} == {*variants.VARIANTS, "tied"} - {
+        "ours"
+    }

@@ -11,7 +11,7 @@ from experiments.cells.divided_queries import folds
 from experiments.cronus_2012 import extra_divisions
 from experiments.cronus_2012.cells import divisions, task
 from experiments.cronus_2012.cells.measure import run_cell
-from experiments.cronus_2012.show.divisions import kept, lead, none_as_good
+from experiments.cronus_2012.extra_divisions import kept, lead, none_as_good
 from experiments.greedy_miser_2012.cells.models import Measured, Pool
 from experiments.greedy_miser_2012.show.divisions import saved_of_each
 from tests.experiments.small_sets import whole

@@ -8,7 +8,7 @@ from algorithms.metrics import ndcg_letor_at_k
 from experiments.cell import Cell
 from experiments.greedy_miser_2012 import extra_choices, extra_training_time
 from experiments.greedy_miser_2012.cells import measure, stopwatch, variants
-from experiments.greedy_miser_2012.claims import margin
+from experiments.training_time import margin
 from tests.experiments.greedy_miser_2012.test_figure1 import RANKING, cell_of
 from tests.experiments.small_sets import tiny
 
@@ -70,7 +70,8 @@ def test_training_time_by_hand():
             for method, seconds in (("stagewise", 2.0), ("greedy_miser", 2.5))
         ]
     )  # fmt: skip
-    np.testing.assert_allclose(margin(rows, "mq2008"), 0.0, atol=1e-12)
+    found = margin(rows, "mq2008", "greedy_miser", "stagewise", 1.25)
+    np.testing.assert_allclose(found, 0.0, atol=1e-12)
     record = {"kind": "real", "rows": {"train": 9630}, "n_features": 46}
     meta = {"data": {"mq2008": record}, "scale": "laptop", "seeds": [0, 1]}
     assert "| MQ2008 | 9,630 × 46 | 3 | 1.25 (1.25 to 1.25) |" in extra_training_time.render(

@@ -19,10 +19,10 @@ from experiments.cronus_2012.cells.task import boosted
 from experiments.greedy_miser_2012 import figure1
 from experiments.greedy_miser_2012.cells import measure, methods, usage
 from experiments.greedy_miser_2012.cells.bisect_path import MOST, bisect_path
-from experiments.greedy_miser_2012.registered import ARTEFACTS
 from experiments.greedy_miser_2012.show.panels import PANELS, make_cell
 from experiments.looks import LOOKS
 from experiments.publishing.output import read_published
+from experiments.registry import of_paper
 from experiments.running.provenance import ROOT
 from tests.experiments.drawn_as_published import check_drawn, published
 from tests.experiments.small_sets import tiny
@@ -300,7 +300,7 @@ def test_cronus_has_the_cells_of_its_own_figure(scale):
         assert panel.dataset == cell.dataset
 
 
-@pytest.mark.parametrize("artefact", published(ARTEFACTS))
+@pytest.mark.parametrize("artefact", published(of_paper("greedy_miser_2012")))
 def test_what_is_drawn_can_be_read_and_synthetic_data_are_named(artefact):
     check_drawn(artefact)
 

@@ -168,17 +168,14 @@ def test_pictures_are_pooled_over_the_draws_that_test_them():
         pictures.packed(np.array(right.get(a, [1, 0])) > 0, np.array(tested[s]))
         for a, s in zip(rows["algorithm"], rows["seed"], strict=True)
     ]
-    saved, ahead, none = by_picture.beside_of_each(
-        rows, "s", "greedy_miser", "svm_averaged_kernel", margin=0.01
-    )
+    given = ("s", "greedy_miser", "svm_averaged_kernel", 0.01)
+    saved, none = by_picture.saved_beside(rows, *given)
     np.testing.assert_allclose(10**saved, [5.0, 5.0])
     assert not none.any()
     better = rows["valid_score"].mask(rows["algorithm"] == "svm_averaged_kernel", 2.0)
-    given = {"method": "greedy_miser", "beside": "svm_averaged_kernel", "margin": 0.01}
-    nothing, _, none = by_picture.beside_of_each(rows.assign(valid_score=better), "s", **given)
+    nothing, none = by_picture.saved_beside(rows.assign(valid_score=better), *given)
     assert none.all()
     assert not nothing.any()  # a model that does not exist saves nothing
-    np.testing.assert_array_equal(ahead, [[0, 1, np.nan], [np.nan, 0, 1]])
     # Shared are budgets from 300 (first early exit) to 400 (stage-wise regression, of both).
     lead = by_picture.lead_of_each(rows, "s", "greedy_miser", "early_exit")
     n_budgets = len(budgets_between(300, 400))

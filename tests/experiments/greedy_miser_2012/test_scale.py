@@ -8,7 +8,6 @@ import pytest
 
 from experiments.greedy_miser_2012 import extra_scale
 from experiments.greedy_miser_2012.cells import one_fit
-from experiments.greedy_miser_2012.show import scale
 
 
 @pytest.mark.skipif(not one_fit.Path("/proc/self/clear_refs").exists(), reason="Linux tells peaks")
@@ -49,9 +48,8 @@ ROWS = pd.DataFrame(
 
 
 def test_effects_by_hand():
-    np.testing.assert_allclose(scale.memory_below_data(ROWS), [2.0, 2.0])
-    np.testing.assert_allclose(scale.memory_below_data(ROWS, "stagewise"), [1.0, 1.0])
-    np.testing.assert_allclose(scale.below_at_most(ROWS), [1.0, 0.0])
+    np.testing.assert_allclose(extra_scale.memory_below_data(ROWS), [2.0, 2.0])
+    np.testing.assert_allclose(extra_scale.below_at_most(ROWS), [1.0, 0.0])
 
 
 def test_table_and_words():

@@ -12,10 +12,10 @@ from experiments.mddag_2012 import extra_choices, extra_costs, figure2
 from experiments.mddag_2012.cells import dags
 from experiments.mddag_2012.cells.dags import METHODS
 from experiments.mddag_2012.cells.variants import VARIANTS
-from experiments.mddag_2012.registered import ARTEFACTS
 from experiments.mddag_2012.show import dag, panels
 from experiments.mddag_2012.show.comparison import CASCADES, DETECTORS, MDDAG
 from experiments.publishing.output import read_published
+from experiments.registry import of_paper
 from experiments.running.provenance import ROOT
 from experiments.style import house_style
 from tests.experiments.drawn_as_published import check_drawn, published
@@ -50,7 +50,7 @@ def test_the_dag_is_drawn_where_beta_is_that_of_figure_1():
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_every_cell_is_declared_once(scale):
-    assert all(artefact.cells(scale) for artefact in ARTEFACTS)
+    assert all(artefact.cells(scale) for artefact in of_paper("mddag_2012"))
 
 
 def test_methods_are_those_that_are_trained_and_have_looks():
@@ -86,7 +86,7 @@ def test_frames_leave_out_what_finds_nothing():
 # --- pictures and tables --------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("artefact", published(ARTEFACTS, slow=["mddag-figure2"]))
+@pytest.mark.parametrize("artefact", published(of_paper("mddag_2012"), slow=["mddag-figure2"]))
 def test_what_is_drawn_can_be_read_and_synthetic_data_are_named(artefact):
     _, words = check_drawn(artefact)
     if artefact is figure2.ARTEFACT:

@@ -122,8 +122,8 @@ def test_the_last_chosen_run_stands_for_a_method_up_to_its_last_run():
     """A method that stops improving is drawn further on, by what it has."""
     saturated = [(1, 0.5, 1, 0.4), (2, 0.9, 2, 0.6), (40, 0.8, 40, 0.9)]
     table = runs("mddag_i", saturated)
-    curve = selection.Curve(table, "a", "mddag_i", QUALITY)
-    assert (curve.first, curve.last) == (1, 40)
+    budgets, *_ = selection.curve_of(table, "a", "mddag_i", QUALITY)
+    assert (budgets[0], budgets[-1]) == (1, 40)
 
 
 def test_no_curve_beyond_its_last_run_nor_before_its_first():
@@ -133,7 +133,7 @@ def test_no_curve_beyond_its_last_run_nor_before_its_first():
             runs("mddag_i", [(3, 0.5, 3, 0.5), (30, 0.9, 30, 0.7)], seed=1),
         ]
     )
-    budgets, mean, low, high = selection.Curve(table, "a", "mddag_i", QUALITY).drawn()
+    budgets, mean, low, high = selection.curve_of(table, "a", "mddag_i", QUALITY)
     assert budgets.min() >= 3
     assert budgets.max() == 20
     assert mean[0] == pytest.approx(0.45)

@@ -3,12 +3,13 @@
 import csv
 from collections import defaultdict
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
 from experiments.looks import LOOKS
-from experiments.publishing.gaps import Gap, records, widest_gaps
+from experiments.publishing.gaps import widest_gaps
 from experiments.publishing.output import read_published
 from experiments.registry import discover
 from experiments.running.provenance import ROOT
@@ -39,9 +40,8 @@ def test_widest_gap_by_hand():
             for cost in map(float, values)
         ]
     )
-    assert widest_gaps(rows, "method", "valid_cost") == [Gap("a", "set", "one", 1.0, 4.0, 1)]
-    meta, gap = {"scale": "laptop"}, Gap("a", "set", "one", 1.0, 4.0, 1)
-    (record,) = records("toy", meta, [gap], 3)
+    toy = SimpleNamespace(id="toy", curve=("method", "valid_cost"))
+    (record,) = widest_gaps(toy, rows, {"scale": "laptop"})
     assert record == {
         "artefact": "toy",
         "scale": "laptop",
