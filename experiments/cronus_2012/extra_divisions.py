@@ -49,15 +49,15 @@ def lead(rows: pd.DataFrame, panel: str, better: str, worse: str) -> pd.DataFram
     return lead_of_each(rows, panel, better, worse).dropna(axis="columns")
 
 
-def kept(rows: pd.DataFrame, panel: str, method: str = "cronus") -> pd.DataFrame:
+def kept(rows: pd.DataFrame, panel: str) -> pd.DataFrame:
     """Return each query's precision at the same models, less that of GBRT's best, by division."""
     mine = of_budget(rows, panel, AS_GOOD)
-    return of_each(mine, mine[method] - mine["gbrt"]).dropna(axis="columns")
+    return of_each(mine, mine["cronus"] - mine["gbrt"]).dropna(axis="columns")
 
 
-def none_as_good(rows: pd.DataFrame, panel: str, method: str = "cronus") -> np.ndarray:
+def none_as_good(rows: pd.DataFrame, panel: str) -> np.ndarray:
     """Return the share of each division's folds in which no model validates as well."""
-    costs = of_budget(rows, panel, AS_GOOD).groupby(["seed", "fold"])[f"{method}_cost"].first()
+    costs = of_budget(rows, panel, AS_GOOD).groupby(["seed", "fold"])["cronus_cost"].first()
     return costs.isna().groupby("seed").mean().to_numpy()
 
 
