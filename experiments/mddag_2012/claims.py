@@ -44,7 +44,8 @@ _PANELS = {"a": "vj_faces", "b": "cbcl_divided", "d": "daimler_pedestrians"}
 _FEWER_BINS = ("mddag.n_bins=101",)
 _BINS_OPEN = (
     "the paper does not say how it approximates values; ours has a bin for each base classifier, "
-    "1,001, the authors' program of 2011 has 11 unless told, and training could choose, as of runs"
+    "1,001, the authors' program of 2011 has 11 unless told, and training can choose, as it does "
+    "runs"
 )
 _RELEVANT, _SLIGHTLY = 0.02, 0.01
 _ONE_IN_FIFTY = "one object in fifty"
