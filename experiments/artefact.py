@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from experiments.cell import Cell, Tolerance, digest
@@ -83,6 +83,9 @@ class Artefact:
     orders : callable or None
         ``(rows, meta) -> DataFrame``: order against order of methods for which the paper prints
         numbers, see :func:`experiments.publishing.output.orders`.
+    beside : Mapping of str to sequence of str
+        For each method the parameters that it takes beside those that its cells have:
+        ``reproduce --set`` puts them under ``given``.
     """
 
     id: str
@@ -107,6 +110,7 @@ class Artefact:
     curve: tuple[str, str] | None = None
     of_users: tuple[str, Callable[[Cell, Any], list[dict]]] | None = None
     orders: Callable[[pd.DataFrame, Mapping], pd.DataFrame] | None = None
+    beside: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def cells(self, scale: str, n_seeds: int | None = None) -> list[Cell]:
         """Return the grid of cells of a scale; ValueError if two cells are the same."""

@@ -56,6 +56,7 @@ def applied(artefact: Artefact, scale: str, settings: Mapping[str, Mapping[str, 
             there = ", ".join(sorted({cell.algorithm for cell in cells}))
             raise WrongSetting(f"{artefact.id} has no method {method}; it has: {there}")
         there = {name for cell in mine for name in _names(cell.params)} - set(artefact.keys)
+        there |= {*artefact.beside.get(method, ())}
         for name in parameters:
             if name not in there:
                 raise WrongSetting(
@@ -115,8 +116,12 @@ def _names(params: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _with(cell: Cell, settings: Mapping[str, Mapping[str, Any]]) -> Cell:
-    mine = settings.get(cell.algorithm)
-    return replace(cell, params=_changed(cell.params, mine)) if mine else cell
+    if not (mine := settings.get(cell.algorithm)):
+        return cell
+    params, named = _changed(cell.params, mine), {*_names(cell.params)}
+    if beside := {name: value for name, value in mine.items() if name not in named}:
+        params["given"] = {**params.get("given", {}), **beside}
+    return replace(cell, params=params)
 
 
 def _changed(params: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:

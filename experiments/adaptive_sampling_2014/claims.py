@@ -37,7 +37,7 @@ from experiments.adaptive_sampling_2014.show.orderings import (
     paper_at,
 )
 from experiments.adaptive_sampling_2014.show.paper_tables import SETS
-from experiments.claims.declared import Claim, Part, Reading
+from experiments.claims.declared import Claim, Part, Reading, otherwise
 from experiments.claims.verdicts import is_denied
 from experiments.data_kinds import NAME
 
@@ -106,21 +106,46 @@ def _of_q(rows: pd.DataFrame, *, Q: int, effects: Callable) -> np.ndarray:
     return effects(others.replace({"algorithm": {f"laminating_{Q}": "laminating"}}))
 
 
-def _with_readings(one: Claim) -> Claim:
-    """Add what other Q say to a claim that Laminating has a part in."""
-    if is_denied(one.paper_effect):
-        return one
-    readings = tuple(
+_Q_OPEN = "the paper prints no Q; ours is the largest power of two that leaves five examples"
+
+
+def _of_other_q(one: Claim) -> tuple[Reading, ...]:
+    """Return what other Q say of a claim that Laminating has a part in.
+
+    With ten examples Q is the half of ours, a tenth of the images or less.
+    """
+    n = 20 if one.id.endswith("inria") else 10  # as are kept
+    readings = (
         Reading(
             f"Q = {Q} in Laminating",
-            "the paper prints no Q; ours is the largest power of two that leaves five examples",
+            _Q_OPEN,
             tuple(_with_q(part, Q) for part in one.parts),
-            n=20 if one.id.endswith("inria") else 10,  # as are kept
+            n=n,
             seen=True,
         )
         for Q in _VARIANTS
     )
-    return replace(one, readings=readings)
+    half = tuple(otherwise(part, ["laminating.least_examples=10"]) for part in one.parts)
+    return *readings, Reading("Laminating leaves ten examples", _Q_OPEN, half, seen=True)
+
+
+def _drawn_uniformly(one: Claim) -> Reading:
+    """Return what a claim on M.A.S. or Laminating says where examples are drawn as in the boxes."""
+    settings = [f"{key}.by_weight=false" for key in group(MAS, LAMINATING)]
+    return Reading(
+        "examples drawn uniformly",
+        "the boxes of Algorithms 3 and 4 draw examples uniformly; Eqs. (1) and (2), to which they "
+        "refer, draw by weight, and so do we",
+        tuple(otherwise(part, settings) for part in one.parts),
+        seen=True,
+    )
+
+
+def _with_readings(one: Claim, *, of_q: bool = True) -> Claim:
+    """Add the readings of a claim that Laminating has a part in, or M.A.S. alone."""
+    if is_denied(one.paper_effect):
+        return one
+    return replace(one, readings=(*(_of_other_q(one) if of_q else ()), _drawn_uniformly(one)))
 
 
 def _wins(images: str) -> Claim:
@@ -162,7 +187,8 @@ def _ahead(name: str, changed: str = "") -> tuple[Claim, ...]:
         return Claim(id_, named, place, _UNIT, _DELTA, _TWENTIETH, parts, **given)
 
     alone = (of([images], paper_effect=printed[images]) for images in denying)
-    return of(pooled, changed=changed), *alone
+    together = of(pooled, changed=changed)
+    return _with_readings(together, of_q=False) if name == MAS else together, *alone
 
 
 def _on_caltech(
@@ -187,7 +213,7 @@ _ALIKE = {"mas_naive": "M.A.S. Naive", "mas_1q": "M.A.S. 1.Q", "mas_q1": "M.A.S.
 def _variant_beaten(key: str, **given) -> Claim:
     """Return the claim of one variant of M.A.S., which the paper's Table 3 may deny."""
     effect = partial(lead, ahead=group(BASELINE), behind=(key,))
-    return _on_caltech(
+    beaten = _on_caltech(
         f"{key.replace('_', '-')}-beaten",
         f"the baselines, mean over their variants, have a smaller training loss than {_ALIKE[key]}",
         _BEATEN,
@@ -196,6 +222,7 @@ def _variant_beaten(key: str, **given) -> Claim:
         paper_effect=float(effect(paper_at("caltech101", ROUNDS))[0]),
         **given,
     )
+    return _with_readings(beaten, of_q=False)
 
 
 def _beaten(name: str, **given) -> Claim:

@@ -6,11 +6,18 @@ seeds, none of which the first published rows had.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from experiments.adaptive_sampling_2014.cells.grid import params_of, rounds_1_2_5
-from experiments.adaptive_sampling_2014.cells.methods import KEYS, METHODS
+from experiments.adaptive_sampling_2014.cells.methods import (
+    KEYS,
+    LAMINATING,
+    MAS,
+    METHODS,
+    TASTING,
+    group,
+)
 from experiments.cell import Cell
 
 FAMILIES = {"mnist": "mnist_mash", "inria_person": "inria_person_mash", "cifar10": "cifar10_mash"}
@@ -29,6 +36,13 @@ GIVEN: Mapping[str, Mapping[str, Any]] = {
     "laminating": {"ties": "spread", "least_examples": LEAST_EXAMPLES},
 }
 """Parameters of the samplers that are not their defaults."""
+
+BESIDE: Mapping[str, Sequence[str]] = {
+    **dict.fromkeys(group(MAS), ("by_weight", "n_components")),
+    **dict.fromkeys(group(LAMINATING), ("by_weight",)),
+    **dict.fromkeys(group(TASTING), ("n_tasted",)),
+}
+"""What the paper leaves open of the samplers, beside :data:`GIVEN`."""
 
 FIXED_SIZES = {f"laminating_{Q}": Q for Q in (32, 512)}
 """Lines of their own: Laminating with these Q instead."""

@@ -387,4 +387,5 @@ def make_table(
         paper_numbers=f"Table {paper.table}, complete: in the table, in brackets.",
         data_form="features",
         orders=partial(order_table, dataset=dataset),
+        beside=headline.BESIDE,
     )
