@@ -130,6 +130,7 @@ class Claim:
     # not above 0 the paper's own table denies its sentence, whatever our rows say
     paper_effect: float = math.nan
     readings: tuple[Reading, ...] = ()  # Of at most three choices
+    unread: str = ""  # Why no choice is read otherwise; of a claim that has no readings
     # Tasks of the data that the paper says it of, as :class:`datasets.registry.DatasetSpec` has
     # them; empty where it says it of all
     said_of: tuple[str, ...] = ()

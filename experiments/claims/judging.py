@@ -52,7 +52,8 @@ COLUMNS = (
     *("paper", "claim", "sentence", "place", "sets", "delta", "unit", "reason"),
     *("effect", "low", "high", "new_low", "new_high", "level", "n", "n_seen", "tau"),
     *("of_sets", "low_of_sets", "high_of_sets", "none_as_good"),
-    *("verdict", "carries_over", "needs", "finds", "floor", "chance", "robust"),
+    *("verdict", "carries_over", "needs", "finds", "floor", "chance"),
+    *("readings", "contradicted_by", "robust", "marks"),
 )
 """Columns of ``results/primary_claims.csv``; `n_seen` are repetitions that were known when a rule
 was changed: the verdict is read off `n` later ones alone."""
@@ -73,13 +74,25 @@ class ReadAs(NamedTuple):
     """A reading of a claim and what its rows say."""
 
     reading: Reading
-    verdict: str  # Empty before its repetitions are there
-    n: int
-    found: Pooled | None
+    verdict: str = ""  # Empty before its repetitions are there
+    found: Pooled | None = None
+    new: Pooled | None = None  # The interval for new data of the kind, where it is known
+    own: Pooled | None = None  # The claim as it is, on as many first repetitions
 
     def contradicts(self, judged: Judged) -> bool:
-        """Whether its verdict and the claim's cannot both hold."""
-        return contradict(self.verdict, judged.verdict)
+        """Whether its interval and the claim's verdict cannot both hold, or the reverse."""
+        ours, its = (judged.verdict, judged.found), (self.verdict, self.found)
+        return contradict(ours, its, judged.claim.kind, judged.claim.delta)
+
+    @property
+    def changes_nothing(self) -> bool:
+        """Whether it has the claim's own effect, because no method compared is another."""
+        return None not in (self.own, self.found) and self.own.effect == self.found.effect
+
+    @property
+    def counts(self) -> bool:
+        """Whether it was run and changes something."""
+        return self.found is not None and not self.changes_nothing
 
 
 class Judged(NamedTuple):
@@ -119,9 +132,29 @@ class Judged(NamedTuple):
         return "yes" if _verdict(self.claim, self.new) == self.verdict else "no"
 
     @property
-    def is_robust(self) -> bool:
-        """Whether it is decided and contradicted by no reading."""
-        return self.verdict in DECIDED and not any(one.contradicts(self) for one in self.readings)
+    def contradicted_by(self) -> list[str]:
+        """Names of the readings that contradict it."""
+        return [one.reading.name for one in self.readings if one.contradicts(self)]
+
+    @property
+    def robust(self) -> str:
+        """Whether it is decided and no reading contradicts it; empty where none counts."""
+        if not any(one.counts for one in self.readings):
+            return ""
+        return "yes" if self.verdict in DECIDED and not self.contradicted_by else "no"
+
+    @property
+    def marks(self) -> list[str]:
+        """What is to be known beside the verdict, in few words each."""
+        of_kind = {"yes": "carries over to new data", "no": "on these data alone"}
+        decided = self.verdict in DECIDED and not self.is_due
+        said = {
+            "rule changed after rows were seen": decided and self.claim.seen > 0,
+            of_kind.get(self.carries_over, "new data unknown"): decided,
+            "robust": self.robust == "yes",
+            "hangs on a reading": self.contradicted_by,
+        }
+        return [mark for mark, holds in said.items() if holds]
 
     @property
     def hopeless(self) -> bool:
@@ -155,7 +188,7 @@ def judge(claim: Claim, runs: Runs, n_claims: int, published: str = "") -> Judge
     if claim.seen:
         judged = _by_fresh(claim, effects, runs, n_claims, judged, published)
     judged = judged._replace(none_as_good=_counts(judged, runs))
-    readings = tuple(_read_as(claim, one, runs, n_claims) for one in claim.readings)
+    readings = tuple(_read_as(claim, one, effects, runs, n_claims) for one in claim.readings)
     judged = judged._replace(readings=readings)
     for verdict, why in ((DENIED, is_denied(claim.paper_effect)), (WITHDRAWN, claim.withdrawn)):
         if why:
@@ -204,15 +237,30 @@ def _by_fresh(
     return _with_new_data(judged, chosen, runs)
 
 
-def _read_as(claim: Claim, reading: Reading, runs: Runs, n_claims: int) -> ReadAs:
+def _read_as(claim: Claim, reading: Reading, own: list, runs: Runs, n_claims: int) -> ReadAs:
     """Judge a reading at its declared repetitions, as the claim would be at its only look."""
-    pairs = [(part, _effects(part, runs)) for part in reading.parts]
+    level, asked = 1 - ERROR_RATE / n_claims, replace(claim, parts=reading.parts)
+    effects = [_effects(part, runs) for part in reading.parts]
+    if (chosen := _first_of(asked, reading, effects, runs)) is None:
+        return ReadAs(reading)
+    found = _pooled(asked, chosen, level)
+    of_kind, is_known = _for_new_data(asked, found, level, chosen, runs)
+    ours = _first_of(claim, reading, own, runs)
+    return ReadAs(
+        reading,
+        _verdict(asked, found),
+        found,
+        of_kind if is_known else None,
+        None if ours is None else _pooled(claim, ours, level),
+    )
+
+
+def _first_of(claim: Claim, reading: Reading, effects: list, runs: Runs) -> list | None:
+    """Effects of a claim's sets in as many repetitions as a reading has; None if some lack."""
+    pairs = list(zip(claim.parts, effects, strict=True))
     if any(len(values) < reading.n_of(part) for part, values in pairs):
-        return ReadAs(reading, "", 0, None)
-    chosen = [_of_first(part, runs, reading.n_of(part), values) for part, values in pairs]
-    asked = replace(claim, parts=reading.parts)
-    found = _pooled(asked, chosen, 1 - ERROR_RATE / n_claims)
-    return ReadAs(reading, _verdict(asked, found), reading.n, found)
+        return None
+    return [_of_first(part, runs, reading.n_of(part), values) for part, values in pairs]
 
 
 def _pooled(claim: Claim, effects: Sequence[np.ndarray], level: float) -> Pooled:
@@ -252,14 +300,10 @@ def _decides(claim: Claim, found: Pooled) -> bool:
 def as_row(judged: Judged, paper: str) -> dict[str, Any]:
     """Return a line of ``results/primary_claims.csv``."""
     claim, found = judged.claim, judged.found
-    numbers = ("effect", "low", "high", "tau")
-    known = {name: math.nan if found is None else getattr(found, name) for name in numbers}
-    known |= {
-        f"new_{name}": math.nan if judged.new is None else getattr(judged.new, name)
-        for name in ("low", "high")
-    }
-    known["finds"] = math.nan if found is None else found.finds * claim.delta
-    known["floor"] = math.nan if judged.of_kind is None else judged.of_kind.floor
+    known = _ends("", found, ("effect", "low", "high", "tau"))
+    known |= _ends("new_", judged.new, ("low", "high"))
+    known["finds"] = math.nan if found is None else rounded(found.finds * claim.delta)
+    known |= _ends("", judged.of_kind, ("floor",))
     each = () if found is None else found.of_each()
     return {
         "paper": paper,
@@ -270,7 +314,7 @@ def as_row(judged: Judged, paper: str) -> dict[str, Any]:
         "delta": claim.delta,
         "unit": claim.unit,
         "reason": claim.reason,
-        **{name: rounded(value) for name, value in known.items()},
+        **known,
         "of_sets": " ".join(f"{one.effect:.6g}" for one in each),
         "low_of_sets": " ".join(f"{one.low:.6g}" for one in each),
         "high_of_sets": " ".join(f"{one.high:.6g}" for one in each),
@@ -280,10 +324,19 @@ def as_row(judged: Judged, paper: str) -> dict[str, Any]:
         "n_seen": claim.seen,
         "verdict": judged.verdict,
         "carries_over": judged.carries_over,
-        "robust": "yes" if judged.is_robust else "no",
         "needs": needs(judged),
         "chance": rounded(judged.chance),
+        "readings": "; ".join(f"{one.reading.name}: {_said(one)}" for one in judged.readings),
+        "contradicted_by": "; ".join(judged.contradicted_by),
+        "robust": judged.robust,
+        "marks": "; ".join(judged.marks),
     }
+
+
+def _said(read: ReadAs) -> str:
+    """Say the verdict of a reading."""
+    text = read.verdict or "not run yet"
+    return text + ", as ours" * read.changes_nothing + " (exploratory)" * read.reading.seen
 
 
 RULE_CHANGED = "its rule was changed"
@@ -320,40 +373,45 @@ def outlook(claim: Claim, chance: float) -> str:
     return f"a verdict by {claim.looks[-1]} repetitions has a chance of {said}"
 
 
-def table(
-    claims: Sequence[Claim],
-    runs: Runs,
-    paper: str,
-    published: Mapping[str, str] | None = None,
-) -> pd.DataFrame:
+def judge_all(
+    claims: Sequence[Claim], runs: Runs, published: Mapping[str, str] | None = None
+) -> list[Judged]:
     """Judge all claims of a paper, in their order; `published` are earlier verdicts."""
-    n = n_judged(claims)
-    rows = [as_row(judge(one, runs, n, (published or {}).get(one.id, "")), paper) for one in claims]
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    n, before = n_judged(claims), published or {}
+    return [judge(one, runs, n, before.get(one.id, "")) for one in claims]
 
 
-def readings_table(claims: Sequence[Claim], runs: Runs) -> list[dict[str, Any]]:
-    """Judge the readings of a paper's claims that were run."""
-    n, rows = n_judged(claims), []
-    for claim, reading in ((one, reading) for one in claims for reading in one.readings):
-        read = _read_as(claim, reading, runs, n)
-        if read.found is not None:
-            numbers = {
-                name: rounded(getattr(read.found, name)) for name in ("effect", "low", "high")
-            }
-            rows.append(
-                {
-                    "claim": claim.id,
-                    "reading": reading.name,
-                    "seen": int(reading.seen),
-                    "sets": " ".join(part.dataset for part in reading.parts),
-                    "n": read.n,
-                    **numbers,
-                    "level": rounded(read.found.level),
-                    "verdict": read.verdict,
-                }
-            )
-    return rows
+def table(judged: Sequence[Judged], paper: str) -> pd.DataFrame:
+    """Return the lines of a paper's claims."""
+    return pd.DataFrame([as_row(one, paper) for one in judged], columns=list(COLUMNS))
+
+
+def readings_of(judged: Judged) -> list[dict[str, Any]]:
+    """Return the lines of ``results/primary_readings.csv``: a claim's readings that were run."""
+    return [
+        {
+            "claim": judged.claim.id,
+            "reading": read.reading.name,
+            "seen": int(read.reading.seen),
+            "sets": " ".join(part.dataset for part in read.reading.parts),
+            "n": read.reading.n,
+            **_ends("", read.found, ("effect", "low", "high")),
+            **_ends("new_", read.new, ("low", "high")),
+            **_ends("own_", read.own, ("effect", "low", "high")),
+            "level": rounded(read.found.level),
+            "verdict": read.verdict,
+        }
+        for read in judged.readings
+        if read.found is not None
+    ]
+
+
+def _ends(prefix: str, found: Pooled | None, names: Sequence[str]) -> dict[str, float]:
+    """Numbers of an interval, NaN where there is none."""
+    return {
+        prefix + name: math.nan if found is None else rounded(getattr(found, name))
+        for name in names
+    }
 
 
 def _effects(part: Part, runs: Runs) -> np.ndarray:
@@ -418,17 +476,26 @@ def _kind(part: Part, runs: Runs) -> str:
 
 
 def _with_new_data(judged: Judged, effects: Sequence[np.ndarray], runs: Runs) -> Judged:
-    """Add the interval for new data of the kind: rows, queries or pictures vary as well.
+    """Add the interval for new data of the kind."""
+    asked = (judged.claim, judged.found, judged.look.level)
+    of_kind, is_known = _for_new_data(*asked, effects, runs)
+    return judged._replace(of_kind=of_kind, is_known=is_known)
+
+
+def _for_new_data(
+    claim: Claim, here: Pooled, level: float, effects: Sequence[np.ndarray], runs: Runs
+) -> tuple[Pooled, bool]:
+    """Return the interval for new data, where rows, queries or pictures vary, and if it is known.
 
     It is never narrower than that on these data, though it may have more degrees of freedom: what
     varies there varies here.
     """
-    pairs = list(zip(judged.claim.parts, effects, strict=True))
+    pairs = list(zip(claim.parts, effects, strict=True))
     sets = [_mean(part, values, runs) for part, values in pairs]
     known = not any(_never_changes(part, values, runs) for part, values in pairs)
-    found = pooled(sets, judged.look.level, judged.claim.delta)
-    low, high = min(found.low, judged.found.low), max(found.high, judged.found.high)
-    return judged._replace(of_kind=replace(found, low=low, high=high), is_known=known)
+    found = pooled(sets, level, claim.delta)
+    low, high = min(found.low, here.low), max(found.high, here.high)
+    return replace(found, low=low, high=high), known
 
 
 def _overlap(part: Part, runs: Runs) -> float:

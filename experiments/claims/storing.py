@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -18,8 +18,8 @@ import pandas as pd
 from datasets.sources.storage import write_atomically
 from experiments.artefact import Artefact
 from experiments.claims.confirming import Minutes
-from experiments.claims.declared import Claim, every_part
-from experiments.claims.judging import COLUMNS, Runs, readings_table, table
+from experiments.claims.declared import AS_SET, Claim, every_part
+from experiments.claims.judging import COLUMNS, Runs, judge_all, readings_of, table
 from experiments.publishing.check import compare
 from experiments.publishing.output import (
     DamagedResults,
@@ -322,13 +322,36 @@ def write_table(results: Path, declared: Mapping[str, Sequence[Claim]]) -> pd.Da
     ids = {part.artefact for part in every}
     runs = read(results, sorted(ids))
     before = published_verdicts(results)
-    tables = [table(claims, runs, paper, before) for paper, claims in declared.items()]
-    judged = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
-    write_atomically(results / TABLE, csv_bytes(judged))
-    read_as = [line for claims in declared.values() for line in readings_table(claims, runs)]
+    judged = {paper: judge_all(claims, runs, before) for paper, claims in declared.items()}
+    tables = [table(claims, paper) for paper, claims in judged.items()]
+    every_line = pd.concat(tables, ignore_index=True) if tables else pd.DataFrame(columns=COLUMNS)
+    write_atomically(results / TABLE, csv_bytes(every_line))
+    known = measured(results, sorted(ids))
+    read_as = [
+        line | {"minutes": round(minutes_of([one.claim], known, line["reading"]), 1)}
+        for claims in judged.values()
+        for one in claims
+        for line in readings_of(one)
+    ]
     if read_as:
         write_atomically(results / READINGS, csv_bytes(pd.DataFrame(read_as)))
-    return judged
+    return every_line
+
+
+def minutes_of(
+    claims: Iterable[Claim], measured: Mapping[str, Minutes], reading: str = ""
+) -> float:
+    """Return the minutes on 2 cores of runs that were made for readings alone, or for one of them.
+
+    What several share counts once.
+    """
+    took = {}
+    for read in (read for one in claims for read in one.readings if reading in ("", read.name)):
+        for part in (part for part in read.parts if AS_SET in part.artefact):
+            each = measured.get(part.artefact, {}).get((part.dataset, part.scale), 0.0)
+            key = (part.artefact, part.dataset)
+            took[key] = max(took.get(key, 0.0), each * read.n_of(part))
+    return sum(took.values())
 
 
 def read_readings(results: Path) -> list[dict[str, Any]]:
@@ -366,7 +389,7 @@ def read_table(results: Path) -> dict[str, dict[str, Any]]:
 
 _WORDS = (
     *("of_sets", "low_of_sets", "high_of_sets", "none_as_good", "needs"),
-    *("carries_over", "robust"),
+    *("carries_over", "readings", "contradicted_by", "robust", "marks"),
 )
 """Columns that may read as numbers, or as none, and are words."""
 

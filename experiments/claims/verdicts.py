@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 from experiments.claims.pooling import Pooled
@@ -32,14 +33,33 @@ SIGNS = dict(zip(VERDICTS, ("✓", "↗", "≈", "≤", "✗", "≶", "?", "∅"
 _BINARY_ERROR = 1e-9
 
 
-def contradict(one: str, other: str) -> bool:
-    """Whether two verdicts cannot both hold; an undecided one contradicts none.
+def contradict(one: tuple[str, Pooled], other: tuple[str, Pooled], kind: str, delta: float) -> bool:
+    """Whether the interval of one verdict has no effect of which the other speaks, or the reverse.
 
-    *Not better* bounds the effect from above alone: what is no effect, or opposite, is that, too.
+    One that is undecided contradicts none; that sets go opposite ways contradicts all else.
     """
-    if one == other or not {one, other} <= {*DECIDED}:
+    if not {one[0], other[0]} <= {*DECIDED}:
         return False
-    return NOT_BETTER not in (one, other) or bool({one, other} & {REPRODUCED, MIXED})
+    if MIXED in (one[0], other[0]):
+        return one[0] != other[0]
+    return _excludes(one[1], other, kind, delta) or _excludes(other[1], one, kind, delta)
+
+
+def _excludes(found: Pooled, other: tuple[str, Pooled], kind: str, delta: float) -> bool:
+    low, high = spoken_of(*other, kind, delta)
+    return found.high <= low or found.low >= high
+
+
+def spoken_of(verdict: str, found: Pooled, kind: str, delta: float) -> tuple[float, float]:
+    """Return the effects between which a decided verdict says that the true one lies."""
+    if verdict == REPRODUCED:
+        return {"direction": (delta, math.inf), "margin": (-delta, math.inf)}.get(
+            kind, (-delta, delta)
+        )
+    if verdict == OPPOSITE:
+        beyond = 0.0 if kind == "direction" else delta
+        return (beyond, math.inf) if found.low > beyond else (-math.inf, -beyond)
+    return {TOO_SMALL: 0.0, NO_EFFECT: -delta, NOT_BETTER: -math.inf}[verdict], delta
 
 
 def is_denied(paper_effect: float) -> bool:

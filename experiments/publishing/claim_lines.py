@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from experiments.claims.confirming import rough
 from experiments.claims.declared import Claim, Reading
 from experiments.claims.judging import RULE_CHANGED, hopeless, outlook
-from experiments.claims.verdicts import DECIDED, SIGNS, UNDECIDED, WITHDRAWN, contradict
+from experiments.claims.verdicts import DECIDED, SIGNS, UNDECIDED, WITHDRAWN
 
 Left = Callable[[Claim, int], float]
 """The minutes that a claim with so many repetitions still needs."""
@@ -49,15 +49,30 @@ class Read(NamedTuple):
     seen: bool  # Whether it is exploratory
     verdict: str  # Empty before its repetitions are there
     found: Interval  # In the claim's unit
-    contradicts: bool  # Whether its verdict and the claim's cannot both hold
+    contradicts: bool  # Whether its interval and the claim's verdict cannot both hold
     needs: str  # What it still needs; empty if it was run
+    new: Interval = NOTHING  # For new data of the kind
+    own: Interval = NOTHING  # The claim as it is, on the reading's repetitions
+
+    @property
+    def counts(self) -> bool:
+        """Whether it was run and changes something."""
+        return bool(self.verdict) and self.own.effect != self.found.effect
 
     def in_words(self) -> str:
         """Return what it says in one clause."""
         mark = "†" * self.seen
         if not self.verdict:
             return f"{self.name}{mark}: not run yet, {self.needs}"
-        return f"{self.name}{mark}: {self.verdict}, {self.found.in_words()}"
+        return f"{self.name}{mark}: {self.verdict}, {self.found.in_words()}{self.beside()}"
+
+    def beside(self) -> str:
+        """Say what the claim's own effect is on the same repetitions."""
+        if math.isnan(self.own.effect):
+            return ""
+        if self.own.effect == self.found.effect:
+            return ", as ours"
+        return f", ours there {self.own.effect:+.3f}"
 
 
 class Line(NamedTuple):
@@ -86,8 +101,17 @@ class Line(NamedTuple):
     floor: float = math.nan  # Smallest effect of new data that any number of repetitions finds
     none_as_good: str = ""  # In how many repetitions no model is as good, by set
     was: str = ""  # The verdict it was published with and its interval; empty where it was none
-    changed: str = ""  # Why it is another
+    changed: str = ""  # Why its sets, its effect or its verdict are others
+    why: str = ""  # That, or why it is judged by another number of repetitions
+    kind: str = "direction"  # What is asked of the effect
     readings: tuple[Read, ...] = ()
+    unread: str = ""  # Why it has none
+    marks: str = ""  # What is to be known beside the verdict, in few words each
+
+    @property
+    def hangs(self) -> bool:
+        """Whether a reading contradicts it."""
+        return any(read.contradicts for read in self.readings)
 
     @property
     def effect(self) -> float:
@@ -103,7 +127,8 @@ class Line(NamedTuple):
         record["low_of_sets"] = [one.low for one in self.of_sets]
         record["high_of_sets"] = [one.high for one in self.of_sets]
         record["readings"] = [
-            one._asdict() | {"found": one.found._asdict()} for one in self.readings
+            one._asdict() | {name: getattr(one, name)._asdict() for name in ("found", "new", "own")}
+            for one in self.readings
         ]
         return record
 
@@ -160,9 +185,9 @@ class Line(NamedTuple):
         """Say whether it hangs on a reading, as far as any of them is decided."""
         if other := [read.name for read in self.readings if read.contradicts]:
             return [f"hangs on a reading: {', '.join(other)}"]
-        decided = sum(read.verdict in DECIDED for read in self.readings)
-        if not (self.robust and decided):
-            return []
+        if not self.robust:
+            return [f"no choice is read otherwise: {self.unread}"] * bool(self.unread)
+        decided = sum(read.counts and read.verdict in DECIDED for read in self.readings)
         return [f"robust: {decided} of {len(self.readings)} readings decided, none contradicts"]
 
 
@@ -203,7 +228,11 @@ def line_of(
         none_as_good=row["none_as_good"],
         was="" if was is None else _was(was),
         changed=one.withdrawn or one.changed,
-        readings=tuple(_read(one, reading, read, verdict, to_read) for reading in one.readings),
+        why=one.withdrawn or one.changed or ("" if was is None else _other_n(one, row, was)),
+        kind=one.kind,
+        readings=tuple(_read(one, reading, read, row, to_read) for reading in one.readings),
+        unread=one.unread,
+        marks=row["marks"],
     )
 
 
@@ -216,17 +245,34 @@ def _was(row: Mapping) -> str:
     return f"{row['verdict']} {found.in_words()} by {row['n']} repetitions"
 
 
+def _other_n(one: Claim, row: Mapping, was: Mapping) -> str:
+    """Say why it is judged by another number of repetitions than it was published with."""
+    if row["n"] < was["n"]:
+        return "The interval on these data decides it at an earlier look."
+    if row["n"] == was["n"]:
+        return ""
+    folds = any(part.folds for part in one.parts)
+    return "An interval needs four whole divisions." if folds else "By more repetitions."
+
+
 def _read(
-    one: Claim, reading: Reading, rows: Sequence[Mapping], verdict: str, to_read: ToRead
+    one: Claim, reading: Reading, rows: Sequence[Mapping], judged: Mapping, to_read: ToRead
 ) -> Read:
     """Return a reading from its row of the table of readings, if it has one."""
     mine = (row for row in rows if (row["claim"], row["reading"]) == (one.id, reading.name))
     row = next(mine, {})
     its = row.get("verdict", "")
-    found = Interval(*(row.get(name, math.nan) for name in ("effect", "low", "high")))
+    found, new, own = (
+        Interval(*(row.get(name, math.nan) for name in names))
+        for names in (
+            ("effect", "low", "high"),
+            ("effect", "new_low", "new_high"),
+            ("own_effect", "own_low", "own_high"),
+        )
+    )
     needs = "" if its else f"about {rough(to_read(reading))} min: decide {one.id} --readings"
-    other = contradict(its, verdict)
-    return Read(reading.name, reading.reason, reading.seen, its, found, other, needs)
+    other = reading.name in judged["contradicted_by"].split("; ")
+    return Read(reading.name, reading.reason, reading.seen, its, found, other, needs, new, own)
 
 
 def _needs(one: Claim, row: Mapping, left: Left) -> str:

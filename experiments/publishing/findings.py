@@ -1,4 +1,4 @@
-"""What a paper's verdicts come to: what holds, what does not, what hangs on a reading."""
+"""What a paper's verdicts come to: what holds, what does not, what hangs, what is open."""
 
 from __future__ import annotations
 
@@ -6,36 +6,81 @@ import math
 import re
 from collections.abc import Sequence
 
-from experiments.claims.verdicts import DECIDED, DENIED, REPRODUCED, UNDECIDED
+from experiments.claims.verdicts import (
+    DECIDED,
+    DENIED,
+    MIXED,
+    NO_EFFECT,
+    NOT_BETTER,
+    OPPOSITE,
+    REPRODUCED,
+    TOO_SMALL,
+    UNDECIDED,
+)
 from experiments.publishing.claim_lines import Line, Read
-
-_DENIED = "Denied by the paper's own table"
 
 _FACTORS = {"decades": 10.0, "doublings": 2.0}
 """Units that are logarithms, with their base."""
 
+_NAMES = {
+    "TPR": "in true positive rate",
+    "AP@5": "in average precision at 5",
+    "NDCG@5": "in NDCG at 5",
+    "precision@5": "in precision at 5",
+    "accuracy": "in accuracy",
+}
+"""How a number in a unit is read, where the unit alone does not say it."""
 
-def findings(lines: Sequence[Line]) -> list[tuple[str, str]]:
-    """Return up to three findings, each with what it is, from the claims' own sentences.
+_WORDS = {
+    TOO_SMALL: "{claim}, but by less than {delta} ({size}).",
+    NO_EFFECT: "{claim}: no, the difference is less than {delta} ({size}).",
+    NOT_BETTER: "{claim}: no, or by less than {delta} ({size}).",
+    OPPOSITE: "{claim}: no, {otherwise} ({size}).",
+    MIXED: "{claim} on some sets, and the opposite on others (on average {size}).",
+    UNDECIDED: "{claim}: not known ({size}).",
+}
+"""What is said of a claim that has not the verdict that the paper would like."""
 
-    Of several the first declared counts, before it those that no reading contradicts and that carry
-    over to new data; of readings that contradict a claim the one that moves its effect the most.
-    Where our rows say of none that it does not hold, the paper's own table may deny one, or one is
-    open. What was not run has no effect to tell.
+_OTHERWISE = {
+    "direction": "the opposite",
+    "margin": "more is lost",
+    "equivalence": "they differ by more",
+}
+"""What the opposite of each kind of claim is."""
+
+
+def findings(lines: Sequence[Line], *, also_open: bool = True) -> list[tuple[str, str]]:
+    """Return up to four findings, each with what it is, from the claims' own sentences.
+
+    Of several the first declared counts, before it those that are robust and that carry over to new
+    data; what a reading contradicts neither holds nor fails. Of readings that contradict a claim
+    the one that moves its effect the most counts. Where our rows say of none that it does not hold,
+    the paper's own table may deny one. What was not run has no effect to tell.
+
+    Parameters
+    ----------
+    lines : sequence of Line
+    also_open : bool
+        Whether to say what is open where something does not hold, too.
     """
     lines = [line for line in lines if not math.isnan(line.effect)]
-    sure = [line for line in lines if line.verdict in DECIDED and not line.due]
+    decided = [line for line in lines if line.verdict in DECIDED and not line.due]
+    sure = [line for line in decided if not line.hangs]
     sure.sort(key=lambda line: (not line.robust, line.carries_over == "no"))
-    found = {
-        "Holds": next((one for one in sure if one.verdict == REPRODUCED), None),
-        "Does not hold": next((one for one in sure if one.verdict != REPRODUCED), None),
+    kinds = {
+        "Holds": [one for one in sure if one.verdict == REPRODUCED],
+        "Does not hold": [one for one in sure if one.verdict != REPRODUCED],
+        "Denied by the paper's own table": [one for one in lines if one.verdict == DENIED],
+        "Open": [one for one in lines if one.verdict == UNDECIDED and not one.due],
     }
-    if found["Does not hold"] is None:
-        denied = [(_DENIED, one) for one in lines if one.verdict == DENIED]
-        unsure = [("Open", one) for one in lines if one.verdict == UNDECIDED and not one.due]
-        found |= dict((denied or unsure)[:1])
-    said = [(what, of_line(one)) for what, one in found.items() if one]
-    hanging = [(line, read) for line in sure for read in line.readings if read.contradicts]
+    found = {what: of_line(ones[0]) for what, ones in kinds.items() if ones}
+    _, fails, denied, is_open = kinds
+    if fails in found:
+        found.pop(denied, None)
+    if not also_open and (fails in found or denied in found):
+        found.pop(is_open, None)
+    said = [*found.items()]
+    hanging = [(line, read) for line in decided for read in line.readings if read.contradicts]
     waiting = [line for line in lines if line.due and line.was]
     if hanging:
         said.append(("Hangs on a reading", _hangs(hanging)))
@@ -45,15 +90,21 @@ def findings(lines: Sequence[Line]) -> list[tuple[str, str]]:
 
 
 def of_line(line: Line) -> str:
-    """Return a claim's sentence with its effect in its own unit, and its verdict if it fails."""
-    failed = "" if line.verdict in (REPRODUCED, DENIED) else f", {line.verdict}"
-    failed += ", on these data alone" * (line.carries_over == "no")
-    return f"{_short(line.sentence)} ({amount(line.effect, line.unit)}{failed})."
+    """Return a claim's sentence with its effect in its own unit, worded by its verdict."""
+    size = amount(line.effect, line.unit) + ", on these data alone" * (line.carries_over == "no")
+    if line.verdict == UNDECIDED:
+        size += f", {_signed(line.found.low)} to {_signed(line.found.high)}"
+    return _WORDS.get(line.verdict, "{claim} ({size}).").format(
+        claim=_short(line.sentence),
+        size=size,
+        delta=f"{line.delta:.2g} {line.unit}",
+        otherwise=_OTHERWISE[line.kind],
+    )
 
 
 def amount(effect: float, unit: str) -> str:
     """Say an effect in its unit; one that is a logarithm as a factor, too."""
-    text = f"{_signed(effect)} {unit}"
+    text = f"{_signed(effect)} {_NAMES.get(unit, unit)}"
     base = next((b for name, b in _FACTORS.items() if unit.startswith(name)), None)
     return text if base is None else f"{text}, a factor of {base ** abs(effect):.2g}"
 

@@ -55,10 +55,12 @@ class Board(NamedTuple):
             text = f"{SIGNS[verdict]} {len(lines)} {verdict}"
             text += self._why_open(len(lines)) if verdict == UNDECIDED else ""
             said.append(f"{text} ({short})" if names else text)
-        read = [one for one in self.lines if any(reading.verdict for reading in one.readings)]
-        robust = sum(one.robust for one in read)
-        said += [f"{robust} of {len(read)} robust"] * bool(read)
-        return " · ".join(said)
+        return " · ".join([*said, self.robust()] if self.robust() else said)
+
+    def robust(self) -> str:
+        """Return how many claims are robust, of those read otherwise; empty if none is."""
+        read = [one for one in self.lines if any(reading.counts for reading in one.readings)]
+        return f"{sum(one.robust for one in read)} of {len(read)} robust" if read else ""
 
     def not_run(self) -> int:
         """Return how many undecided claims have no repetition yet."""
@@ -138,7 +140,7 @@ def readings_in_words(board: Board) -> list[str]:
         *(
             f"| {read.name}{'†' * read.seen} | {line.claim} "
             f"| {read.verdict or f'not run yet, {read.needs}'}{', another' * read.contradicts} "
-            f"| {read.found.in_words()} | {read.reason} |"
+            f"| {read.found.in_words()}{read.beside()} | {read.reason} |"
             for line, read in listed
         ),
     ]
@@ -148,13 +150,14 @@ def in_a_line_each(found: Sequence[Board]) -> str:
     """Return one line for each paper, for ``README.md``; its title leads to its own."""
     folders = {short_name(paper): paper for paper in PAPERS}
     lines = [
-        "| paper | what holds, what does not, what hangs | claims; robust of those with readings |",
+        "| paper | finding | claims; robust of those read otherwise |",
         "|---|---|---|",
     ]
     for board in found:
         folder = folders.get(board.paper)
         title = f"[{NAMES[folder]}](experiments/{folder}/README.md)" if folder else board.title
-        said = " ".join(f"**{what}:** {text}" for what, text in findings(board.lines))
+        found = findings(board.lines, also_open=False)
+        said = " ".join(f"**{what}:** {text}" for what, text in found)
         lines.append(f"| {title} | {said} | {board.summary()} |")
     return "\n".join(lines) + "\n"
 
@@ -164,14 +167,15 @@ def in_words(board: Board) -> str:
     if not board.lines:
         return f"{board.summary().capitalize()}.\n"
     lines = [
-        "| verdict | preregistered claim | effect on these data | for new data | δ | place |",
-        "|---|---|---|---|---|---|",
+        "| verdict | preregistered claim | effect on these data | for new data | δ | beside "
+        "| place |",
+        "|---|---|---|---|---|---|---|",
     ]
     for one in board.lines:
         verdict = f"{one.sign} {one.verdict}" + f" ({one.needs})" * bool(one.needs)
         lines.append(
             f"| {verdict} | {one.sentence} | {one.found.in_words()} | {one.new.in_words()} "
-            f"| {one.delta:g} {one.unit} | {one.place} |"
+            f"| {one.delta:g} {one.unit} | {one.marks} | {one.place} |"
         )
     return "\n".join([*lines, *changes([one for one in board.lines if one.changed])]) + "\n"
 
@@ -185,7 +189,7 @@ def changes(lines: Sequence[Line]) -> list[str]:
         *("", "| claim | was, as published | is | why |", "|---|---|---|---|"),
         *(
             f"| {one.claim} | {one.was or 'none'} | {one.verdict} {one.found.in_words()}"
-            f"{', until fresh repetitions are made' * one.due} | {one.changed} |"
+            f"{', until fresh repetitions are made' * one.due} | {one.why} |"
             for one in changed
         ),
     ]
@@ -212,10 +216,14 @@ of each (simulated). Every claim stands in a last table with what it was when it
 published, by one interval that mixed both questions. Where a rule was changed after rows had been
 seen and a verdict turns by it, it stays as it was published until fresh repetitions alone have
 judged it; what was published is in `published_claims.csv`. A **reading** is what another honest
-reader may have taken where a paper leaves it open, on the repetitions of the claim, so that the
-other methods' rows are the same; † marks those of which a result had been seen when they were
-declared. Claims with a verdict that no reading contradicts are called robust; *not better* bounds
-an effect from above alone, so that *no effect* and *opposite* do not contradict it.
+reader may have taken where a paper leaves it open. It is judged on the first repetitions that there
+are, so that the other methods' rows are those of the claim; beside it stands what the claim's own
+effect is on them, which is not the judged one where later ones judge. † marks those of which a
+result had been seen when they were declared. A reading contradicts a claim if its interval has no
+effect of which the claim's verdict speaks (*reproduced* of δ and more, *right way, too small* of 0
+to δ, *no effect* of -δ to δ, *not better* of less than δ, *opposite* of less than 0), or the
+reverse. Claims with a verdict that no reading contradicts are called robust. A reading that has the
+claim's own effect, because it changes no method that is compared, counts for nothing.
 """
 
 
@@ -228,7 +236,7 @@ def write(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> N
         As for :func:`boards`.
     """
     found = boards(results, declared, artefacts)
-    text = HEAD + as_markdown(found)
+    text = HEAD + minutes_taken(results, declared) + as_markdown(found)
     write_atomically(results / "claims.md", text.encode())
     gaps = output.gaps_found(results, artefacts)
     write_atomically(results / "gaps.csv", output.csv_bytes(gaps))
@@ -238,6 +246,22 @@ def write(results: Path, declared: Declared, artefacts: Sequence[Artefact]) -> N
         if path.exists():
             old = path.read_text(encoding="utf-8")
             write_atomically(path, with_summary(old, summary).encode())
+
+
+MOST_MINUTES = 480
+"""What readings of all claims should take on two cores."""
+
+
+def minutes_taken(results: Path, declared: Declared) -> str:
+    """Say how long the readings took that were run."""
+    every = [one for claims in declared.values() for one in claims]
+    ids = {part.artefact for one in every for read in one.readings for part in read.parts}
+    took = storing.minutes_of(every, storing.measured(results, sorted(ids)))
+    return (
+        f"\nRuns that were made for readings alone took {took:,.0f} minutes of two cores, some of "
+        f"them beside other work; {MOST_MINUTES} were meant for all. Those of each stand in "
+        "`primary_readings.csv`.\n"
+    )
 
 
 def summaries(root: Path, found: Sequence[Board]) -> dict[Path, str]:

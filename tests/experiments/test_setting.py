@@ -8,6 +8,8 @@ import pandas as pd
 import pytest
 
 import datasets
+from experiments import setting
+from experiments.adaptive_sampling_2014.table1 import ARTEFACT as TABLE_1
 from experiments.cegb_2017.figure2 import ARTEFACT
 from experiments.cli import main
 from experiments.publishing import output
@@ -83,6 +85,18 @@ def test_what_cannot_be_set_exits_2_and_says_what_can(few, capsys, given, hint):
     assert reproduce(few, *given) == 2
     assert hint in capsys.readouterr().err
     assert not (few.results / "runs").exists()
+
+
+def test_what_a_sampler_takes_beside_its_cells_parameters_can_be_set():
+    values = setting.parse(["laminating.by_weight=false", "mas_naive.by_weight=false"])
+    both = (setting.applied(TABLE_1, "smoke", values), TABLE_1)
+    made, before = (one.cells("smoke", 1) for one in both)
+    changed = [(new, old) for new, old in zip(made, before, strict=True) if new != old]
+    assert {new.algorithm for new, _ in changed} == {"laminating", "mas_naive"}
+    for new, old in changed:
+        assert new.params["given"] == {**old.params.get("given", {}), "by_weight": False}
+    with pytest.raises(setting.WrongSetting, match="by_weight"):
+        setting.applied(TABLE_1, "smoke", setting.parse(["ucb.by_weight=false"]))
 
 
 def test_a_table_has_the_published_one_below():

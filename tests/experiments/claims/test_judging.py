@@ -24,7 +24,7 @@ from experiments.claims.declared import (
     n_judged,
     otherwise,
 )
-from experiments.claims.judging import as_row, judge, outlook, readings_table, table
+from experiments.claims.judging import as_row, judge, judge_all, outlook, readings_of, table
 from experiments.publishing.output import DamagedResults
 
 
@@ -227,13 +227,24 @@ def test_readings_are_judged_alone_and_may_contradict():
     claim = dataclasses.replace(CLAIM, readings=(alone, never))
     judged = judge(claim, runs(2 + noise, 1 + noise), 1)
     assert [one.verdict for one in judged.readings] == ["reproduced", ""]
-    assert judged.is_robust
+    assert (judged.robust, judged.contradicted_by) == ("yes", [])
     judged = judge(claim, runs(4 + noise, noise), 1)
     assert (judged.verdict, judged.readings[0].verdict) == ("reproduced", "no effect (equivalent)")
-    assert not judged.is_robust
-    assert [line["reading"] for line in readings_table([claim], runs(4 + noise, noise))] == [
-        "alone"
-    ]
+    assert (judged.robust, judged.contradicted_by) == ("no", ["alone"])
+    row = as_row(judged, "toy")
+    assert row["readings"] == "alone: no effect (equivalent); never run: not run yet"
+    assert "hangs on a reading" in row["marks"].split("; ")
+    (line,) = readings_of(judged)
+    assert (line["reading"], line["own_effect"]) == ("alone", row["effect"])
+
+
+def test_a_reading_that_changes_nothing_counts_for_nothing():
+    noise = np.random.default_rng(9).normal(0, 0.1, 10)
+    claim = dataclasses.replace(CLAIM, readings=(Reading("the same", "why", CLAIM.parts),))
+    judged = judge(claim, runs(2 + noise, 1 + noise), 1)
+    assert judged.readings[0].verdict == judged.verdict == "reproduced"
+    assert judged.robust == ""
+    assert as_row(judged, "toy")["readings"] == "the same: reproduced, as ours"
 
 
 @pytest.mark.parametrize(("as_well", "effect"), [(False, 0.0), (True, 1.0)])
@@ -311,7 +322,7 @@ def test_an_artefact_has_one_scale():
 
 
 def test_a_table_has_a_line_for_each_claim():
-    found = table([CLAIM, dataclasses.replace(CLAIM, id="toy-other")], {}, "toy")
+    found = table(judge_all([CLAIM, dataclasses.replace(CLAIM, id="toy-other")], {}), "toy")
     assert found["claim"].tolist() == ["toy-better", "toy-other"]
     assert found["sets"].tolist() == ["one two"] * 2
 

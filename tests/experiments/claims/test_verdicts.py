@@ -55,15 +55,34 @@ def test_each_verdict_has_a_sign_of_its_own():
 @pytest.mark.parametrize(
     ("one", "other", "do"),
     [
-        (verdicts.REPRODUCED, verdicts.NO_EFFECT, True),
-        (verdicts.REPRODUCED, verdicts.NOT_BETTER, True),
-        (verdicts.REPRODUCED, verdicts.REPRODUCED, False),
-        (verdicts.REPRODUCED, verdicts.UNDECIDED, False),
-        (verdicts.NO_EFFECT, verdicts.OPPOSITE, True),
-        (verdicts.NO_EFFECT, verdicts.NOT_BETTER, False),
-        (verdicts.OPPOSITE, verdicts.NOT_BETTER, False),
-        (verdicts.MIXED, verdicts.NOT_BETTER, True),
+        ((0.5, 2.0), (-0.5, 0.9), True),  # an effect of 1 or more, and one below 1
+        ((0.5, 2.0), (-3.0, 0.9), True),
+        ((0.5, 2.0), (0.1, 4.0), False),
+        ((0.5, 2.0), (-0.5, 1.5), False),  # undecided
+        ((-0.5, 0.9), (-3.0, -1.1), True),
+        ((-0.5, 0.9), (-0.9, -0.1), False),  # opposite, and less than 1 of it: no effect, too
+        ((-0.5, 0.9), (0.1, 0.9), False),
+        ((0.1, 0.9), (-0.9, -0.1), True),
+        ((-0.5, 0.9), (-3.0, 0.9), False),
+        ((-3.0, -0.1), (-3.0, 0.9), False),
     ],
 )
 def test_which_verdicts_contradict_each_other(one, other, do):
-    assert verdicts.contradict(one, other) == verdicts.contradict(other, one) == do
+    said = [
+        (verdicts.of_direction(found, 1.0), found) for found in (interval(*one), interval(*other))
+    ]
+    assert verdicts.contradict(*said, "direction", 1.0) == do
+    assert verdicts.contradict(*said[::-1], "direction", 1.0) == do
+
+
+def test_verdicts_of_sets_that_go_opposite_ways_and_of_margins_contradict():
+    found, below = interval(-0.5, 0.9), interval(-3.0, -1.1)
+    mixed, reproduced = (verdicts.MIXED, found), (verdicts.REPRODUCED, found)
+    assert verdicts.contradict(mixed, (verdicts.NOT_BETTER, found), "direction", 1.0)
+    assert not verdicts.contradict(mixed, mixed, "direction", 1.0)
+    for kind in ("margin", "equivalence"):
+        assert verdicts.contradict(reproduced, (verdicts.OPPOSITE, below), kind, 1.0)
+        assert not verdicts.contradict(reproduced, reproduced, kind, 1.0)
+    assert verdicts.contradict(
+        (verdicts.OPPOSITE, interval(1.1, 2.0)), (verdicts.OPPOSITE, below), "equivalence", 1.0
+    )

@@ -12,11 +12,11 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from experiments.claims import storing
+from experiments.claims import declared, storing
 from experiments.claims.confirming import minutes, minutes_left, rough
 from experiments.claims.declared import discover as declared_claims
 from experiments.claims.judging import RULE_CHANGED
-from experiments.claims.verdicts import SIGNS, VERDICTS
+from experiments.claims.verdicts import SIGNS, VERDICTS, is_denied
 from experiments.publishing import output, scoreboard
 from experiments.publishing.claim_lines import Read
 from experiments.publishing.findings import findings
@@ -74,8 +74,8 @@ def test_a_table_of_some_claims_leaves_the_others_to_be_run(tmp_path):
     both = "+0.250 [+0.100, +0.400] |  | +2.50 [+1.00, +4.00] | 0.1 score"
     assert f"| ✓ **reproduced** | Better is better. | {both}" in text
     assert (
-        "| ✓ reproduced | Better is better. | +0.250 [+0.100, +0.400] |  | 0.1 score | section 1 |"
-        in scoreboard.in_words(board)
+        "| ✓ reproduced | Better is better. | +0.250 [+0.100, +0.400] |  | 0.1 score |  "
+        "| section 1 |" in scoreboard.in_words(board)
     )
 
 
@@ -245,10 +245,17 @@ def test_findings_are_made_of_the_claims_own_sentences_and_numbers(tmp_path):
     hangs = line._replace(claim="toy-hangs", readings=(read,), robust=False)
     denied = worse._replace(verdict="denied by the paper's own table")
     unsure = line._replace(verdict="undecided")
-    (_, first) = findings([line, unsure, denied])
     said = "Better is better (−0.25 decades of cost, a factor of 1.8)."
-    assert first == ("Denied by the paper's own table", said)
-    assert findings([unsure])[0] == ("Open", "Better is better (+0.25 score, undecided).")
+    is_open = ("Open", "Better is better: not known (+0.25 score, +0.1 to +0.4).")
+    assert findings([line, unsure, denied])[1:] == [
+        ("Denied by the paper's own table", said),
+        is_open,
+    ]
+    assert findings([line, unsure, denied], also_open=False)[1:] == [
+        ("Denied by the paper's own table", said)
+    ]
+    assert findings([unsure], also_open=False) == [is_open]
+    assert "Holds" not in dict(findings([hangs]))  # what a reading contradicts neither does
     here = line._replace(robust=True, sentence="Here.", carries_over="no")
     beyond = here._replace(sentence="It is.", carries_over="yes")
     nearer = hangs._replace(
@@ -259,7 +266,7 @@ def test_findings_are_made_of_the_claims_own_sentences_and_numbers(tmp_path):
         ("Holds", "It is (+0.25 score)."),
         (
             "Does not hold",
-            "Better is better (−0.25 decades of cost, a factor of 1.8, opposite).",
+            "Better is better: no, the opposite (−0.25 decades of cost, a factor of 1.8).",
         ),
         (
             "Hangs on a reading",
@@ -267,6 +274,29 @@ def test_findings_are_made_of_the_claims_own_sentences_and_numbers(tmp_path):
             "(−0.25). So does 1 more.",
         ),
     ]
+
+
+def test_a_claim_without_readings_says_why_it_has_none():
+    every = [one for claims in declared_claims().values() for one in claims]
+    there = [one for one in every if not (one.withdrawn or is_denied(one.paper_effect))]
+    assert [one.id for one in there if bool(one.readings) == bool(one.unread)] == []
+
+
+def test_a_claim_that_is_not_as_it_was_published_says_why(boards):
+    for line in (line for board in boards for line in board.lines if line.was):
+        same = f"{line.verdict} {line.found.effect:+.3f} "
+        assert line.why or line.was.startswith(same), line.claim
+
+
+def test_minutes_of_readings_count_what_several_share_once():
+    part = CLAIMS[0].parts[0]
+    other = declared.otherwise(part, ["twice.n=3"])
+    read = declared.Reading("read", "why", (other, part), n=4)
+    claims = [dataclasses.replace(one, readings=(read,)) for one in CLAIMS[:2]]
+    each = {part.artefact: {(part.dataset, part.scale): 9.0}}
+    each[other.artefact] = {(part.dataset, part.scale): 0.5}
+    assert storing.minutes_of(claims, each) == storing.minutes_of(claims[:1], each, "read") == 2.0
+    assert storing.minutes_of(claims, each, "another") == 0.0
 
 
 # --- the picture ----------------------------------------------------------------------------------
@@ -308,7 +338,8 @@ def test_published_scoreboards_are_up_to_date(boards):
         text = path.read_text(encoding="utf-8")
         assert scoreboard.with_summary(text, summary) == text, f"{path}: {MEND}"
     written = (ROOT / "results" / "claims.md").read_text(encoding="utf-8")
-    assert written.startswith(scoreboard.HEAD + scoreboard.as_markdown(boards)), MEND
+    took = scoreboard.minutes_taken(ROOT / "results", declared_claims())
+    assert written.startswith(scoreboard.HEAD + took + scoreboard.as_markdown(boards)), MEND
 
 
 def test_every_paper_has_a_line_and_at_most_twelve_claims(boards):
