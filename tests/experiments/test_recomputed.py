@@ -102,3 +102,41 @@ def test_effect_of_each_reading(claim, name):
     judged = [slice(max(int(published["n"]), n)) for n in least]
     means = means_of(claim, reading.parts, judged, variant, weighted, both)
     assert float(published["effect"]) == pytest.approx(statistics.mean(means), rel=1e-5)
+    if published["own_effect"]:  # the claim as it is, on the same repetitions
+        parts = DECLARED[claim].parts
+        n = int(published["n"])
+        judged = [slice(max(n, 20) if part.folds else n) for part in parts]
+        own = statistics.mean(means_of(claim, parts, judged))
+        assert float(published["own_effect"]) == pytest.approx(own, rel=1e-5)
+
+
+SPOKEN_OF = {  # in δ, of a direction
+    "reproduced": (1, math.inf),
+    "right way, too small": (0, 1),
+    "no effect (equivalent)": (-1, 1),
+    "not better": (-math.inf, 1),
+    "opposite": (-math.inf, 0),
+}
+OF_MARGINS = {"reproduced": (-1, math.inf), "opposite": (-math.inf, -1)}
+
+
+@pytest.mark.parametrize("claim", EFFECTS)
+def test_which_readings_contradict_a_claim(claim):
+    published, kind = claims(claim.partition("-")[0])[claim], DECLARED[claim].kind
+    spoken, found = SPOKEN_OF if kind == "direction" else OF_MARGINS, []
+    if kind == "equivalence":
+        spoken = {"reproduced": (-1, 1)}
+    for (of, name), line in READINGS.items():
+        verdicts = [line["verdict"], published["verdict"]]
+        if of != claim or not {*verdicts} <= {*spoken, "mixed"}:
+            continue
+        ends = [
+            [float(one[end]) / float(published["delta"]) for end in ("low", "high")]
+            for one in (published, line)
+        ]
+        apart = len({*verdicts}) == 2 if "mixed" in verdicts else False
+        for (low, high), verdict in zip(ends, verdicts, strict=True):
+            least, most = spoken.get(verdict, (-math.inf, math.inf))
+            apart |= "mixed" not in verdicts and (high <= least or low >= most)
+        found += [name] * apart
+    assert published["contradicted_by"].split("; ") == (found or [""])
