@@ -21,8 +21,8 @@ from experiments.greedy_miser_2012.show.divisions import (
     of_budget,
 )
 from experiments.greedy_miser_2012.show.panels import MARGINS, TRADEOFFS, Panel, make_cell, shown
-from experiments.panels import shared_legend, there
-from experiments.style import draw_curve, frame, headline, log_cost_axis, mark
+from experiments.panels import finish, shared_legend, there
+from experiments.style import draw_curve, frame, headline, log_cost_axis
 
 FEWER_MARGINS = (1 / 8, 1 / 2, 2.0)
 """s of Greedy Miser with early exits; without exits it is among their models, too."""
@@ -96,10 +96,9 @@ def render(rows: pd.DataFrame, meta: Mapping) -> Figure:
         _draw(ax, rows, panel)
         record = meta["data"][panel.dataset]
         n_queries = rows[rows["panel"] == panel.key]["query"].nunique()
-        ax.set_title(f"({panel.key}) {panel.name}\n{n_queries} queries", loc="left")
-        ax.set_xlabel("share of λ = 0's bill that may be spent")
-        ax.set_ylabel("test NDCG@5")
-        mark(ax, record)
+        title = f"({panel.key}) {panel.name}\n{n_queries} queries"
+        bill = "share of λ = 0's bill that may be spent"
+        finish(ax, panel.key, record, title, bill, "test NDCG@5")
     shared_legend(figure, 5)
     headline(
         figure,
