@@ -23,7 +23,8 @@ from experiments.claims.confirming import (
     settings_of,
 )
 from experiments.claims.declared import Claim, Part, Wants, base_of, discover, n_judged
-from experiments.claims.judging import Judged, as_row, judge
+from experiments.claims.judging import Judged, judge
+from experiments.claims.lines import as_row
 from experiments.claims.verdicts import UNDECIDED
 from experiments.command_options import echo_json, json_option, run_options
 from experiments.publishing import scoreboard

@@ -19,7 +19,8 @@ from datasets.sources.storage import write_atomically
 from experiments.artefact import Artefact
 from experiments.claims.confirming import Minutes
 from experiments.claims.declared import AS_SET, Claim, every_part
-from experiments.claims.judging import COLUMNS, Runs, judge_all, readings_of, table
+from experiments.claims.judging import Runs, judge_all
+from experiments.claims.lines import COLUMNS, readings_of, table
 from experiments.publishing.check import compare
 from experiments.publishing.output import (
     DamagedResults,

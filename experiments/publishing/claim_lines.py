@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 from experiments.claims.confirming import rough
 from experiments.claims.declared import Claim, Reading
-from experiments.claims.judging import RULE_CHANGED, hopeless, outlook
+from experiments.claims.judging import hopeless
+from experiments.claims.lines import RULE_CHANGED, outlook
 from experiments.claims.verdicts import DECIDED, SIGNS, UNDECIDED, WITHDRAWN
 
 Left = Callable[[Claim, int], float]

@@ -15,7 +15,8 @@ from datasets.sources.storage import write_atomically
 from experiments.artefact import Artefact
 from experiments.claims import storing
 from experiments.claims.confirming import Declared, every_artefact, minutes_left, minutes_to_read
-from experiments.claims.judging import TOO_NEAR, as_row, judge
+from experiments.claims.judging import judge
+from experiments.claims.lines import TOO_NEAR, as_row
 from experiments.claims.verdicts import SIGNS, UNDECIDED, VERDICTS
 from experiments.publishing import output
 from experiments.publishing.claim_lines import NOTHING, Line, Read, line_of

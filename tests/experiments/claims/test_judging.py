@@ -24,7 +24,8 @@ from experiments.claims.declared import (
     n_judged,
     otherwise,
 )
-from experiments.claims.judging import as_row, judge, judge_all, outlook, readings_of, table
+from experiments.claims.judging import judge, judge_all
+from experiments.claims.lines import as_row, outlook, readings_of, table
 from experiments.publishing.output import DamagedResults
 
 

@@ -15,7 +15,7 @@ import pytest
 from experiments.claims import declared, storing
 from experiments.claims.confirming import minutes, minutes_left, rough
 from experiments.claims.declared import discover as declared_claims
-from experiments.claims.judging import RULE_CHANGED
+from experiments.claims.lines import RULE_CHANGED
 from experiments.claims.verdicts import SIGNS, VERDICTS, is_denied
 from experiments.publishing import output, scoreboard
 from experiments.publishing.claim_lines import Read
