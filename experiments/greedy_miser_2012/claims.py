@@ -82,7 +82,7 @@ _HALF = "half the cost"
 _RIGHT = "section 6, Fig. 1 right: "
 
 
-_PRINTED = "the paper prints depth, trees of a round, λ and prices"
+_PRINTED = "the paper prints the depth, the trees of a round, and how prices are measured"
 _OF_ROWS = "as many rows as the paper trains on, and a tenth of them; Yahoo!'s are licensed"
 
 _TIMES = {"method": "greedy_miser", "base": "stagewise", "at_most": AT_MOST}
