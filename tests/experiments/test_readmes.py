@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 
@@ -57,3 +58,43 @@ def test_no_artefact_announces_much_more_than_its_published_run_took(paper):
             if len(read_cell_times(folder)) == len(artefact.cells(meta["scale"])):
                 took = elapsed(folder, artefact, meta, 2) / 60
                 assert artefact.minutes[meta["scale"]] <= max(1.5 * took, 0.5), artefact.id
+
+
+def _in_tables() -> list[tuple[float, float, float]]:
+    """Return effect and interval of all claims: on these data, for new ones, by set, as read."""
+    found = []
+    for name in ("primary_claims", "primary_readings"):
+        with (ROOT / "results" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
+            for line in csv.DictReader(file):
+                kinds = (
+                    ("effect", "low", "high"),
+                    ("effect", "new_low", "new_high"),
+                    ("of_sets", "low_of_sets", "high_of_sets"),
+                    ("own_effect", "own_low", "own_high"),
+                )
+                for kind in kinds:
+                    columns = [line.get(one, "").split() for one in kind]
+                    found += [tuple(map(float, each)) for each in zip(*columns, strict=False)]
+    return found
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_interval_in_what_holds_is_one_of_the_tables_rounded_once(paper):
+    """Either way round: "above by" and "below by" are the same interval."""
+    answer = text_of(paper).split("## Does it hold?")[1].split("\n## ")[0]
+    known = _in_tables()
+    n_intervals = 0
+    for bullet in re.split(r"\n\* |\n\n", answer):
+        for interval in re.finditer(r"\[(-?[\d.]+),\s+(-?[\d.]+)\]", bullet):
+            low, high = interval.groups()
+            digits = len(low.partition(".")[2])
+            effects = {
+                f"{abs(effect):.{digits}f}"
+                for effect, *ends in known
+                for a, b in (ends, [-ends[1], -ends[0]])
+                if [float(f"{a:.{digits}f}"), float(f"{b:.{digits}f}")] == [float(low), float(high)]
+            }
+            said = re.findall(r"\d+\.\d+", bullet[: interval.start()])
+            assert effects & set(said), interval.group()
+            n_intervals += 1
+    assert n_intervals
