@@ -1,4 +1,4 @@
-"""The effect of every published claim computed another way.
+"""The effect and the intervals of every published claim computed another way.
 
 The computations are plain loops over the kept repetitions (``tests/recomputed/``), written from the
 words of the papers' READMEs and of the claims; nothing of the suite is called.
@@ -16,7 +16,7 @@ import pytest
 from experiments.claims.declared import discover
 from tests.experiments import published_rows
 from tests.experiments.published_rows import ROOT, claims, fresh
-from tests.recomputed import cegb, cronus, greedy_miser, mddag, sampling
+from tests.recomputed import cegb, cronus, greedy_miser, intervals, mddag, sampling
 
 EFFECTS = {
     claim: effect
@@ -41,13 +41,13 @@ def test_every_claim_has_a_recomputation():
     assert set(EFFECTS) == set(DECLARED)
 
 
-def means_of(claim, parts, judged, variant="", weighted=True, both=False):
-    """The mean effect on each set by some repetitions; a variant takes Laminating's place.
+def effects_of(claim, parts, judged, variant="", weighted=True, both=False):
+    """The effects on each set by some repetitions; a variant takes Laminating's place.
 
     Where nothing may be weighted, runs that multiply losses of negatives are left out. Where what
     is set is chosen, the claim's own runs of the same method are chosen from as well.
     """
-    means = []
+    found = []
     for part, slice_ in zip(parts, judged, strict=True):
         rows = fresh(part.artefact, part.dataset)
         base = part.artefact.partition("@")[0]
@@ -65,23 +65,62 @@ def means_of(claim, parts, judged, variant="", weighted=True, both=False):
             rows = [*others, *({**row, "algorithm": "laminating"} for row in mine)]
         if not weighted:
             rows = [row for row in rows if float(row["negative_weight"]) != 5]
-        known = [value for value in EFFECTS[claim](rows) if not math.isnan(value)]
-        assert known
-        means.append(statistics.mean(known))
-    return means
+        found.append(EFFECTS[claim](rows))
+    return found
+
+
+def compare(published, parts, found, prefix=""):
+    """Hold a published effect and its interval against the effects on each set."""
+    of_sets = [statistics.mean(intervals.means(effects)) for effects in found]
+    effect, level = statistics.mean(of_sets), float(published["level"])
+    assert float(published[f"{prefix}effect"]) == pytest.approx(effect, rel=1e-5)
+    pairs = list(zip(found, parts, strict=True))
+    errors = [intervals.here(effects, part.folds) for effects, part in pairs]
+    ends = intervals.of_sets(effect, errors, level)
+    assert _ends(published, prefix) == as_wide(*ends)
+    if not prefix:
+        errors = [intervals.elsewhere(e, part.folds, overlap(part)) for e, part in pairs]
+        if None in errors:
+            assert published["new_low"] == published["new_high"] == ""
+        else:  # never narrower than on these data
+            low, high = intervals.of_sets(effect, errors, level)
+            low, high = min(low, ends[0]), max(high, ends[1])
+            assert _ends(published, "new_") == as_wide(low, high)
+    return of_sets
+
+
+def _ends(published, prefix):
+    return float(published[f"{prefix}low"]), float(published[f"{prefix}high"])
+
+
+def as_wide(low, high):
+    """Levels are published to six digits, by which an interval's width is known to four."""
+    return pytest.approx((low, high), rel=1e-5, abs=1e-4 * (high - low))
+
+
+def overlap(part):
+    """The share of its test rows that a set's repetitions have in common."""
+    record = published_rows.record(f"primary/{part.artefact}")
+    return record["data"][part.dataset].get("test_overlap") or 0.0
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("claim", EFFECTS)
-def test_effect_on_each_set_and_on_all(claim):
+def test_effect_and_intervals_on_each_set_and_on_all(claim):
     published = claims(claim.partition("-")[0])[claim]
     is_due = "its rule was changed" in published["needs"]  # and no fresh repetition was made yet
     begin = 0 if is_due else DECLARED[claim].seen
     judged = slice(begin, begin + int(published["n"]))
     parts = DECLARED[claim].parts
-    means = means_of(claim, parts, [judged] * len(parts))
-    assert means == pytest.approx([float(one) for one in published["of_sets"].split()], rel=1e-5)
-    assert float(published["effect"]) == pytest.approx(statistics.mean(means), rel=1e-5)
+    found = effects_of(claim, parts, [judged] * len(parts))
+    of_sets = compare(published, parts, found)
+    assert of_sets == pytest.approx([float(one) for one in published["of_sets"].split()], rel=1e-5)
+    level = 1 - (1 - float(published["level"])) / len(parts)
+    each = zip(found, parts, of_sets, strict=True)
+    ends = [intervals.of_sets(mean, [intervals.here(e, p.folds)], level) for e, p, mean in each]
+    lows, highs = ([*map(float, published[f"{end}_of_sets"].split())] for end in ("low", "high"))
+    for said, (low, high) in zip(zip(lows, highs, strict=True), ends, strict=True):
+        assert said == as_wide(low, high)
 
 
 READINGS = {
@@ -92,7 +131,7 @@ READINGS = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("claim", "name"), READINGS)
-def test_effect_of_each_reading(claim, name):
+def test_effect_and_intervals_of_each_reading(claim, name):
     published = READINGS[claim, name]
     (reading,) = (one for one in DECLARED[claim].readings if one.name == name)
     first = re.fullmatch(r"Q = (\d+) in Laminating", name)
@@ -100,14 +139,13 @@ def test_effect_of_each_reading(claim, name):
     weighted, both = name != "no class weights", name == "bins chosen in training"
     least = [20 if part.folds else 0 for part in reading.parts]  # four divisions in five folds
     judged = [slice(max(int(published["n"]), n)) for n in least]
-    means = means_of(claim, reading.parts, judged, variant, weighted, both)
-    assert float(published["effect"]) == pytest.approx(statistics.mean(means), rel=1e-5)
+    found = effects_of(claim, reading.parts, judged, variant, weighted, both)
+    compare(published, reading.parts, found)
     if published["own_effect"]:  # the claim as it is, on the same repetitions
         parts = DECLARED[claim].parts
         n = int(published["n"])
         judged = [slice(max(n, 20) if part.folds else n) for part in parts]
-        own = statistics.mean(means_of(claim, parts, judged))
-        assert float(published["own_effect"]) == pytest.approx(own, rel=1e-5)
+        compare(published, parts, effects_of(claim, parts, judged), "own_")
 
 
 SPOKEN_OF = {  # in δ, of a direction

@@ -26,6 +26,7 @@ def pools(rows, name="algorithm", accounting="") -> dict:
         model = {key: number(text) for key, text in row.items() if key not in _WORDS}
         if model["rounds"] > 0 and not math.isnan(model["valid_score"]):
             model |= {part: model[f"{part}{accounting}"] for part in ("valid_cost", "test_cost")}
+            model["right"] = row.get("right")  # which test examples are, as bits
             found[row["panel"], row[name]][int(row["seed"])].append(model)
     for by_seed in found.values():
         for pool in by_seed.values():

@@ -13,7 +13,7 @@ UNLIMITED, AS_GOOD = -1.0, 0.0
 
 
 def difference(ours, other, counts):
-    """Mean over the queries that have a value in every division; over its budgets for each."""
+    """Of each division {query: effect}, of queries that every one has; the mean over budgets."""
 
     def effects(rows):
         found = []
@@ -27,7 +27,7 @@ def difference(ours, other, counts):
             for query in found[0]
             if not any(math.isnan(one.get(query, math.nan)) for one in found)
         ]
-        return [statistics.mean(one[query] for query in complete) for one in found]
+        return [{query: one[query] for query in complete} for one in found]
 
     return effects
 

@@ -43,9 +43,21 @@ def saved_of_svm(rows):
     return [curves.decades_saved(*each) for each in both.values()]
 
 
+def answers(text):
+    """{picture: whether the model is right}, from two rows of bits: which are tested, and right."""
+    tested, right = (f"{int(bits, 16):0{4 * len(bits)}b}" for bits in text.split(":"))
+    return {i: int(right[i]) for i, bit in enumerate(tested) if bit == "1"}
+
+
 def scenes_ahead(rows):
-    pools = pools_of_scenes(rows)
-    return curves.mean_leads(pools["greedy_miser"], pools["early_exit"])
+    """Of each draw {picture: how much oftener one is right}, the mean over budgets."""
+    pools, found = pools_of_scenes(rows), []
+    for both in curves.pairs(pools["greedy_miser"], pools["early_exit"], ends=max).values():
+        right = [[answers(model["right"]) for model in pair] for pair in both]
+        found.append(
+            {i: statistics.mean(mine[i] - other[i] for mine, other in right) for i in right[0][0]}
+        )
+    return found
 
 
 def by_rows(rows, column):
