@@ -167,7 +167,8 @@ CLAIMS = (
     Claim(
         "cegb-classification",
         "At equal cost deep CEGB classifies better than Greedy Miser.",
-        'section 6: "significantly outperformed … GreedyMiser"; Fig. 2c, d',
+        'section 5, Fig. 2c, d: "again results in a significantly better predictor than both '
+        'GreedyMiser and BudgetPrune"',
         "accuracy",
         0.005,
         _ONE_IN_200,

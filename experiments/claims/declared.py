@@ -124,8 +124,6 @@ class Claim:
     # What is asked of the effect, see :mod:`experiments.claims.verdicts`
     kind: str = "direction"
     looks: tuple[int, ...] = LOOKS  # Repetitions at which it is judged; the last is its limit
-    # Why no number of repetitions decides it on these data; empty where one does
-    undecidable: str = ""
     # The same effect of the numbers that the paper prints, NaN where it prints none. Where it is
     # not above 0 the paper's own table denies its sentence, whatever our rows say
     paper_effect: float = math.nan

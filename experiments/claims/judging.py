@@ -36,7 +36,6 @@ from experiments.claims.verdicts import (
     DENIED,
     NOT_TESTABLE,
     RULES,
-    UNDECIDABLE,
     UNDECIDED,
     WITHDRAWN,
     contradict,
@@ -50,6 +49,10 @@ _FOLD = 0.25  # of a fold's variance no number of folds of the same rows removes
 
 LEAST_CHANCE = 0.05
 """Of a verdict; with less, more repetitions of the same data are not worth their time."""
+
+LOUD, FEW = 0.75, 5
+"""Share of a pooled variance, and degrees of freedom: a set with more of the one and fewer of the
+other makes an interval miss up to three times as often as it says (``test_truths.py``)."""
 
 Runs = Mapping[str, tuple[pd.DataFrame, Mapping[str, Any]]]
 """For each artefact that was run its rows and its ``meta``."""
@@ -138,8 +141,22 @@ class Judged(NamedTuple):
             of_kind.get(self.carries_over, "new data unknown"): decided,
             "robust": self.robust == "yes",
             "hangs on a reading": self.contradicted_by,
+            f"rests on few divisions of {self.loud}": decided and self.loud,
         }
         return [mark for mark, holds in said.items() if holds]
+
+    @property
+    def loud(self) -> str:
+        """Name the set that varies far more than the others, by few divisions; empty if none does.
+
+        Satterthwaite's freedom is too large then, and the interval misses more often than it says.
+        """
+        sets = () if self.found is None else self.found.sets
+        variances = [one.variance() for one in sets]
+        for one, variance, part in zip(sets, variances, self.claim.parts, strict=False):
+            if len(sets) > 1 and variance > LOUD * sum(variances) and one.freedom() < FEW:
+                return part.dataset
+        return ""
 
     @property
     def hopeless(self) -> bool:
@@ -199,8 +216,6 @@ def _by_looks(claim: Claim, effects: list, runs: Runs, all_looks: Sequence[Look]
     following = next_after(all_looks, n)
     if last is None:
         return Judged(claim, UNDECIDED, n, None, following, None)
-    if claim.undecidable:
-        return judged._replace(verdict=UNDECIDABLE)
     left = [look for look in all_looks if look.n > last.n]
     best = max((_chance(claim, found.sets, look) for look in left), default=math.nan)
     return judged._replace(next=following, chance=best)

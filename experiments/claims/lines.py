@@ -13,7 +13,7 @@ from experiments.cell import rounded
 from experiments.claims.declared import Claim
 from experiments.claims.judging import Judged, ReadAs, decides
 from experiments.claims.pooling import Pooled, enough
-from experiments.claims.verdicts import UNDECIDABLE, UNDECIDED
+from experiments.claims.verdicts import UNDECIDED
 
 COLUMNS = (
     *("paper", "claim", "sentence", "place", "sets", "delta", "unit", "reason"),
@@ -79,8 +79,6 @@ def needs(judged: Judged) -> str:
     """Say what an undecided claim still needs; nothing of one that is decided."""
     if judged.claim.seen and judged.next is not None:
         return f"{judged.claim.fresh} fresh repetitions of each set: {RULE_CHANGED}"
-    if judged.verdict == UNDECIDABLE:
-        return judged.claim.undecidable
     if judged.verdict != UNDECIDED:
         return ""
     if judged.hopeless:
@@ -118,7 +116,7 @@ def readings_of(judged: Judged) -> list[dict[str, Any]]:
             "reading": read.reading.name,
             "seen": int(read.reading.seen),
             "sets": " ".join(part.dataset for part in read.reading.parts),
-            "n": read.reading.n,
+            "n": " ".join(str(read.reading.n_of(part)) for part in read.reading.parts),
             **_ends("", read.found, ("effect", "low", "high")),
             **_ends("new_", read.new, ("low", "high")),
             **_ends("own_", read.own, ("effect", "low", "high")),

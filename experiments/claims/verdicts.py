@@ -14,20 +14,19 @@ NOT_BETTER = "not better"
 OPPOSITE = "opposite"
 MIXED = "mixed"
 UNDECIDED = "undecided"
-UNDECIDABLE = "undecidable on these data"
 NOT_TESTABLE = "not testable here"
 DENIED = "denied by the paper's own table"
 WITHDRAWN = "withdrawn"
 VERDICTS = (
     *(REPRODUCED, TOO_SMALL, NO_EFFECT, NOT_BETTER, OPPOSITE, MIXED),
-    *(UNDECIDED, UNDECIDABLE, NOT_TESTABLE, DENIED, WITHDRAWN),
+    *(UNDECIDED, NOT_TESTABLE, DENIED, WITHDRAWN),
 )
 """All verdicts on preregistered claims, in the order they are counted."""
 
 DECIDED = VERDICTS[: VERDICTS.index(UNDECIDED)]
 """Those that an interval decides."""
 
-SIGNS = dict(zip(VERDICTS, ("✓", "↗", "≈", "≤", "✗", "≶", "?", "∅", "–", "!", "×"), strict=True))
+SIGNS = dict(zip(VERDICTS, ("✓", "↗", "≈", "≤", "✗", "≶", "?", "–", "!", "×"), strict=True))
 """A sign for each."""
 
 _BINARY_ERROR = 1e-9

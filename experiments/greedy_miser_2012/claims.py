@@ -188,7 +188,7 @@ _CLAIMS = (
     ),
     Claim(
         "miser-dear-features",
-        "The larger λ, the smaller the used share of every price but the lowest.",
+        "The larger λ, the smaller the used share of a price, on average over all but the lowest.",
         'section 6, Fig. 2: "expensive features (c ≥ 5) are extracted more often when λ is small"',
         "rank correlation with -λ",
         0.5,
@@ -203,6 +203,7 @@ _CLAIMS = (
             for panel in SHOWN
         ),
         unread="no score has a part in it; depth is read where scores are compared",
+        changed="Its sentence said every price; its effect is, and was, the mean over them.",
     ),
     Claim(
         "miser-half-of-svm",

@@ -161,6 +161,7 @@ class Line(NamedTuple):
             )
         elif self.verdict in DECIDED and not math.isnan(self.effect) and math.isnan(self.new.low):
             said.append("of new data nothing is known: some rows measured never change")
+        said += [mark for mark in self.marks.split("; ") if mark.startswith("rests on")]
         if not self.due:
             said += self._as_read()
         return said
@@ -188,8 +189,9 @@ class Line(NamedTuple):
             return [f"hangs on a reading: {', '.join(other)}"]
         if not self.robust:
             return [f"no choice is read otherwise: {self.unread}"] * bool(self.unread)
-        decided = sum(read.counts and read.verdict in DECIDED for read in self.readings)
-        return [f"robust: {decided} of {len(self.readings)} readings decided, none contradicts"]
+        verdicts = [read.verdict for read in self.readings if read.counts]
+        decided = sum(verdict in DECIDED for verdict in verdicts)
+        return [f"robust: {decided} of {len(verdicts)} readings decided, none contradicts"]
 
 
 def line_of(

@@ -52,10 +52,11 @@ _OTHERWISE = {
 def findings(lines: Sequence[Line], *, also_open: bool = True) -> list[tuple[str, str]]:
     """Return up to four findings, each with what it is, from the claims' own sentences.
 
-    Of several the first declared counts, before it those that are robust and that carry over to new
-    data; what a reading contradicts neither holds nor fails. Of readings that contradict a claim
-    the one that moves its effect the most counts. Where our rows say of none that it does not hold,
-    the paper's own table may deny one. What was not run has no effect to tell.
+    Of several the first declared counts, before it those that are robust, and of these first those
+    that are not known to be of these data alone; what a reading contradicts neither holds nor
+    fails. Of readings that contradict a claim the one that moves its effect the most counts. Where
+    our rows say of none that it does not hold, the paper's own table may deny one. What was not run
+    has no effect to tell.
 
     Parameters
     ----------
@@ -91,7 +92,9 @@ def findings(lines: Sequence[Line], *, also_open: bool = True) -> list[tuple[str
 
 def of_line(line: Line) -> str:
     """Return a claim's sentence with its effect in its own unit, worded by its verdict."""
-    size = amount(line.effect, line.unit) + ", on these data alone" * (line.carries_over == "no")
+    size = amount(line.effect, line.unit)
+    if line.verdict in DECIDED:
+        size += {"no": ", on these data alone", "": ", new data unknown"}.get(line.carries_over, "")
     if line.verdict == UNDECIDED:
         size += f", {_signed(line.found.low)} to {_signed(line.found.high)}"
     return _WORDS.get(line.verdict, "{claim} ({size}).").format(

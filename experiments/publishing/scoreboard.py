@@ -201,30 +201,39 @@ HEAD = """# Claims of the papers, and what we found
 Written by `python -m experiments decide` and `redraw`. A **preregistered claim** is one sentence
 that a paper itself puts forward, declared with its sets, its smallest effect of interest δ and its
 repetitions before a row of it was computed, and judged on repetitions that nobody had seen; where
-it was otherwise, that is said beside the verdict. Two intervals are shown. *On these data*
-divisions and trainings vary; its unit is a whole division, averaged over its folds. *For new data*
-of the kind rows, queries or pictures vary as well; where test rows are always the same nothing is
-known of others. The verdict is read off the first: *reproduced* lies above 0 with an effect of δ at
-least; *right way, too small* lies between 0 and δ; *no effect* inside ±δ with 0 in it; *not better*
-below δ; *opposite* below 0; *mixed* has sets whose own intervals lie on opposite sides of 0; else
-*undecided*. A claim that two are the same is *reproduced* where the interval lies inside ±δ, one
-that little is lost where it lies above -δ. All intervals of a paper hold together with 95 %,
-however often one looked. Of an undecided claim the repetitions that there are predict the chance
-that its declared ones decide it; where that is below 5 %, its effect lies too near 0 or δ for them.
-A set in folds has an interval from four whole divisions on. Where one of several sets varies far
-more than the others, an interval may miss up to three times as often as it says with four divisions
-of each (simulated). Every claim stands in a last table with what it was when it was first
-published, by one interval that mixed both questions. Where a rule was changed after rows had been
-seen and a verdict turns by it, it stays as it was published until fresh repetitions alone have
-judged it; what was published is in `published_claims.csv`. A **reading** is what another honest
-reader may have taken where a paper leaves it open. It is judged on the first repetitions that there
-are, so that the other methods' rows are those of the claim; beside it stands what the claim's own
-effect is on them, which is not the judged one where later ones judge. † marks those of which a
-result had been seen when they were declared. A reading contradicts a claim if its interval has no
-effect of which the claim's verdict speaks (*reproduced* of δ and more, *right way, too small* of 0
-to δ, *no effect* of -δ to δ, *not better* of less than δ, *opposite* of less than 0), or the
-reverse. Claims with a verdict that no reading contradicts are called robust. A reading that has the
-claim's own effect, because it changes no method that is compared, counts for nothing.
+it was otherwise, that is said beside the verdict. Where a rule was changed after rows had been seen
+and a verdict turns by it, it stays as it was published until fresh repetitions alone have judged
+it. Every claim stands in a last table with what it was when it was first published
+(`published_claims.csv`), by one interval that mixed two questions.
+
+Two intervals are shown. *On these data* divisions and trainings vary; its unit is a whole division,
+averaged over its folds. *For new data* of the kind rows, queries or pictures vary as well; where
+test rows are always the same nothing is known of others. The verdict is read off the first:
+
+* *reproduced* lies above 0 with an effect of δ at least; *right way, too small* between 0 and δ;
+  *no effect* inside ±δ with 0 in it; *not better* below δ; *opposite* below 0; *mixed* has sets
+  whose own intervals lie on opposite sides of 0; else *undecided*.
+* That two are the same is *reproduced* inside ±δ, and *opposite* outside. That little is lost is
+  *reproduced* above -δ, and *opposite* below.
+
+The intervals on these data of a paper's claims hold together with 95 %, however often one looked.
+Those for new data do so among themselves, as do those of single sets; a reading's is as wide as
+that of a claim with one look. Of an undecided claim the repetitions that there are predict the
+chance that its declared ones decide it; where that is below 5 %, its effect lies too near 0 or δ
+for them. A set in folds has an interval from four whole divisions on. Where one of several sets
+varies far more than the others, an interval may miss up to three times as often as it says with
+four divisions of each (simulated): that *rests on few divisions*.
+
+A **reading** is what another honest reader may have taken where a paper leaves it open. It is
+judged on the first repetitions that there are, so that the other methods' rows are those of the
+claim; beside it stands what the claim's own effect is on them, which is not the judged one where
+later ones judge. † marks those of which a result had been seen when they were declared. A reading
+contradicts a claim if its interval has no effect of which the claim's verdict speaks, or the
+reverse: *reproduced* speaks of δ and more, *right way, too small* of 0 to δ, *no effect* of -δ to
+δ, *not better* of less than δ, *opposite* of less than 0; that two are the same of -δ to δ, that
+little is lost of -δ and more, and their opposites of all else. What is undecided contradicts
+nothing. A decided claim that no reading contradicts is robust. A reading that has the claim's own
+effect, because it changes no method that is compared, counts for nothing.
 """
 
 

@@ -137,14 +137,15 @@ def test_effect_and_intervals_of_each_reading(claim, name):
     first = re.fullmatch(r"Q = (\d+) in Laminating", name)
     variant = f"laminating_{first[1]}" if first else ""
     weighted, both = name != "no class weights", name == "bins chosen in training"
-    least = [20 if part.folds else 0 for part in reading.parts]  # four divisions in five folds
-    judged = [slice(max(int(published["n"]), n)) for n in least]
+    of_each = [int(n) for n in published["n"].split()]
+    least = {False: reading.n, True: max(reading.n, 20)}  # four divisions in five folds
+    assert of_each == [least[part.folds] for part in reading.parts]
+    judged = [slice(n) for n in of_each]
     found = effects_of(claim, reading.parts, judged, variant, weighted, both)
     compare(published, reading.parts, found)
     if published["own_effect"]:  # the claim as it is, on the same repetitions
         parts = DECLARED[claim].parts
-        n = int(published["n"])
-        judged = [slice(max(n, 20) if part.folds else n) for part in parts]
+        judged = [slice(least[part.folds]) for part in parts]
         compare(published, parts, effects_of(claim, parts, judged), "own_")
 
 

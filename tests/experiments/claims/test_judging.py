@@ -164,10 +164,22 @@ def test_what_an_undecided_claim_needs():
     judged = judge(equal, runs(near, near), 1)
     assert (judged.verdict, judged.next) == ("undecided", None)
     assert beyond(judged) > 100
-    reason = "12 queries: floor 3 δ"
-    judged = judge(dataclasses.replace(CLAIM, undecidable=reason), runs(*noisy), 1)
-    row = as_row(judged, "toy")
-    assert (row["verdict"], row["needs"]) == ("undecidable on these data", reason)
+
+
+def test_a_verdict_that_rests_on_few_divisions_of_one_set_is_marked():
+    noise = np.random.default_rng(11).normal(0, 0.1, (2, 20))
+    folded = [dataclasses.replace(CLAIM.parts[0], folds=True), CLAIM.parts[1]]
+    for parts, loud, marked in (
+        (folded, (9, 1), True),
+        (folded, (1, 9), False),  # of the loud set there are twenty
+        (CLAIM.parts, (9, 1), False),
+        (folded[:1], (9, 1), False),  # there is no other
+    ):
+        claim = dataclasses.replace(CLAIM, parts=tuple(parts), looks=(20,))
+        judged = judge(claim, runs(*(9 + noise * np.reshape(loud, (2, 1)))), 1)
+        assert judged.verdict == "reproduced"
+        mark = "rests on few divisions of one"
+        assert (mark in as_row(judged, "toy")["marks"]) == marked
 
 
 def test_what_repetitions_hardly_decide_needs_other_data():

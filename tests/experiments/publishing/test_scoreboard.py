@@ -266,7 +266,8 @@ def test_findings_are_made_of_the_claims_own_sentences_and_numbers(tmp_path):
         ("Holds", "It is (+0.25 score)."),
         (
             "Does not hold",
-            "Better is better: no, the opposite (−0.25 decades of cost, a factor of 1.8).",
+            "Better is better: no, the opposite (−0.25 decades of cost, a factor of 1.8, new data "
+            "unknown).",
         ),
         (
             "Hangs on a reading",
