@@ -138,11 +138,14 @@ class Claim:
     # read off `fresh` later ones alone, and until these are made stays as it was published
     seen: int = 0
     fresh: int = 10
+    # How often fresh repetitions were asked: the earlier ones left it undecided, and are seen now.
+    # Each time spends as much of the paper's error rate as a claim
+    asked: int = 1
 
 
 def n_judged(claims: Sequence[Claim]) -> int:
-    """Return the claims that share a paper's error rate: what its own table denies has no part."""
-    return sum(not is_denied(one.paper_effect) for one in claims)
+    """Return the judgements that share a paper's error rate: what its own table denies has none."""
+    return sum(one.asked for one in claims if not is_denied(one.paper_effect))
 
 
 def check_declared(claims: tuple[Claim, ...]) -> None:
@@ -155,6 +158,8 @@ def check_declared(claims: tuple[Claim, ...]) -> None:
         sets = [(part.artefact, part.dataset) for part in one.parts]
         if not sets or not one.delta > 0 or one.kind not in RULES or not one.reason:
             raise ValueError(f"{one.id} needs sets, δ > 0 with its reason, and a known kind.")
+        if one.asked < 1 or (one.asked > 1 and not one.seen):
+            raise ValueError(f"{one.id} is asked again, and no repetitions of it were seen.")
         given = all(reading.parts and reading.reason for reading in one.readings)
         if len({reading.reason for reading in one.readings}) > MOST_CHOICES or not given:
             raise ValueError(

@@ -249,7 +249,7 @@ def _insensitive(name: str, sentence: str, first: str, last: str, **given) -> Cl
     )
 
 
-CLAIMS = (
+_CLAIMS = (
     _validated(
         "cronus-cheaper",
         f"Cronus that validates as well as GBRT within {MARGIN:g} costs at most half as "
@@ -354,3 +354,19 @@ CLAIMS = (
         fresh=40,
     ),
 )
+
+_LEFT_OPEN = (
+    "cronus-cheaper",
+    "cronus-marginal-loss",
+    "cronus-single-above-gbrt",
+    "cronus-initial-above-exit",
+)
+
+
+def _again(one: Claim) -> Claim:
+    """Ask a claim of 80 later divisions; what ten said gives a verdict a chance of .64 to .81."""
+    changed = f"{one.changed} Ten fresh repetitions left it open; later ones judge it anew."
+    return replace(one, seen=30, fresh=80, asked=2, changed=changed)
+
+
+CLAIMS = tuple(_again(one) if one.id in _LEFT_OPEN else one for one in _CLAIMS)

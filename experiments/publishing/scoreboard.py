@@ -203,8 +203,9 @@ that a paper itself puts forward, declared with its sets, its smallest effect of
 repetitions before a row of it was computed, and judged on repetitions that nobody had seen; where
 it was otherwise, that is said beside the verdict. Where a rule was changed after rows had been seen
 and a verdict turns by it, it stays as it was published until fresh repetitions alone have judged
-it. Every claim stands in a last table with what it was when it was first published
-(`published_claims.csv`), by one interval that mixed two questions.
+it. A claim that these leave open may be asked once more, of later ones alone; it counts twice then
+among the claims of its paper. Every claim stands in a last table with what it was when it was first
+published (`published_claims.csv`), by one interval that mixed two questions.
 
 Two intervals are shown. *On these data* divisions and trainings vary; its unit is a whole division,
 averaged over its folds. *For new data* of the kind rows, queries or pictures vary as well; where

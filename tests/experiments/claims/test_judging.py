@@ -233,6 +233,19 @@ def test_a_verdict_that_a_changed_rule_turns_stays_until_fresh_repetitions_judge
     assert judged.look.level == 1 - 0.05
 
 
+def test_a_claim_that_is_asked_again_spends_a_share_of_the_error_rate_each_time():
+    noise = np.random.default_rng(8).normal(0, 0.1, 30)
+    again = dataclasses.replace(CLAIM, seen=20, fresh=10, asked=2)
+    other = dataclasses.replace(CLAIM, id="toy-other", looks=(10,))
+    check_declared((again, other))
+    known = with_seeds(*[np.r_[noise[:20], 2 + noise[20:]]] * 2)
+    judged = judge_all((again, other), known)
+    assert [one.look.level for one in judged] == [1 - 0.05 / 3] * 2
+    assert judged[0].found.effect == pytest.approx(np.mean(2 + noise[20:]))  # of the last alone
+    with pytest.raises(ValueError, match="asked again"):
+        check_declared((dataclasses.replace(again, seen=0),))
+
+
 def test_readings_are_judged_alone_and_may_contradict():
     noise = np.random.default_rng(9).normal(0, 0.1, 10)
     alone = Reading("alone", "why", (CLAIM.parts[1],))
