@@ -365,7 +365,7 @@ _LEFT_OPEN = (
 
 def _again(one: Claim) -> Claim:
     """Ask a claim of 80 later divisions; what ten said gives a verdict a chance of .64 to .81."""
-    changed = f"{one.changed} Ten fresh repetitions left it open; later ones judge it anew."
+    changed = f"{one.changed} Ten fresh repetitions left it open."
     return replace(one, seen=30, fresh=80, asked=2, changed=changed)
 
 

@@ -160,7 +160,7 @@ class Line(NamedTuple):
                 else "does not carry over to new data"
             )
         elif self.verdict in DECIDED and not math.isnan(self.effect) and math.isnan(self.new.low):
-            said.append("of new data nothing is known: some rows measured never change")
+            said.append("new data unknown: rows tested never change")
         said += [mark for mark in self.marks.split("; ") if mark.startswith("rests on")]
         if not self.due:
             said += self._as_read()
@@ -188,7 +188,7 @@ class Line(NamedTuple):
         if other := [read.name for read in self.readings if read.contradicts]:
             return [f"hangs on a reading: {', '.join(other)}"]
         if not self.robust:
-            return [f"no choice is read otherwise: {self.unread}"] * bool(self.unread)
+            return [f"not read otherwise: {self.unread}"] * bool(self.unread)
         verdicts = [read.verdict for read in self.readings if read.counts]
         decided = sum(verdict in DECIDED for verdict in verdicts)
         return [f"robust: {decided} of {len(verdicts)} readings decided, none contradicts"]

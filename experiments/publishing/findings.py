@@ -94,7 +94,7 @@ def of_line(line: Line) -> str:
     """Return a claim's sentence with its effect in its own unit, worded by its verdict."""
     size = amount(line.effect, line.unit)
     if line.verdict in DECIDED:
-        size += {"no": ", on these data alone", "": ", new data unknown"}.get(line.carries_over, "")
+        size += {"no": ", on these data alone", "yes": ", new data too"}.get(line.carries_over, "")
     if line.verdict == UNDECIDED:
         size += f", {_signed(line.found.low)} to {_signed(line.found.high)}"
     return _WORDS.get(line.verdict, "{claim} ({size}).").format(
