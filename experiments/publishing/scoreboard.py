@@ -140,7 +140,7 @@ def readings_in_words(board: Board) -> list[str]:
         ),
         *(
             f"| {read.name}{'†' * read.seen} | {line.claim} "
-            f"| {read.verdict or f'not run yet, {read.needs}'}{', another' * read.contradicts} "
+            f"| {read.verdict or f'not run yet, {read.needs}'}{', against it' * read.contradicts} "
             f"| {read.found.in_words()}{read.beside()} | {read.reason} |"
             for line, read in listed
         ),
