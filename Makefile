@@ -85,6 +85,7 @@ lint: setup
 # The pages of everything that is published, and of asv's history.
 report: setup
 	"$(PY)" -m experiments report
+	"$(PY)" -m experiments leaderboard report
 
 # The reference of the programming interface, from the docstrings. Names that only a type checker
 # imports are shown as they are written, which pdoc warns about.
