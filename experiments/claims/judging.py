@@ -50,6 +50,9 @@ _FOLD = 0.25  # of a fold's variance no number of folds of the same rows removes
 LEAST_CHANCE = 0.05
 """Of a verdict; with less, more repetitions of the same data are not worth their time."""
 
+RESTS_ON = "rests on few divisions of"
+"""What the mark of a verdict says that one set decides, see :attr:`Judged.loud`."""
+
 LOUD, FEW = 0.75, 5
 """Share of a pooled variance, and degrees of freedom: a set with more of the one and fewer of the
 other makes an interval miss up to three times as often as it says (``test_truths.py``)."""
@@ -141,7 +144,7 @@ class Judged(NamedTuple):
             of_kind.get(self.carries_over, "new data unknown"): decided,
             "robust": self.robust == "yes",
             "hangs on a reading": self.contradicted_by,
-            f"rests on few divisions of {self.loud}": decided and self.loud,
+            f"{RESTS_ON} {self.loud}": decided and self.loud,
         }
         return [mark for mark, holds in said.items() if holds]
 

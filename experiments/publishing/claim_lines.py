@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from experiments.claims.confirming import rough
 from experiments.claims.declared import Claim, Reading
-from experiments.claims.judging import hopeless
+from experiments.claims.judging import RESTS_ON, hopeless
 from experiments.claims.lines import RULE_CHANGED, outlook
 from experiments.claims.verdicts import DECIDED, SIGNS, UNDECIDED, WITHDRAWN
 
@@ -161,7 +161,7 @@ class Line(NamedTuple):
             )
         elif self.verdict in DECIDED and not math.isnan(self.effect) and math.isnan(self.new.low):
             said.append("new data unknown: rows tested never change")
-        said += [mark for mark in self.marks.split("; ") if mark.startswith("rests on")]
+        said += [mark for mark in self.marks.split("; ") if mark.startswith(RESTS_ON)]
         if not self.due:
             said += self._as_read()
         return said

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 
@@ -12,6 +11,8 @@ from experiments.publishing.output import read_cell_times, read_meta
 from experiments.publishing.report.content import elapsed
 from experiments.registry import discover
 from experiments.running.provenance import ROOT
+from tests.experiments.published_rows import fresh, lines
+from tests.recomputed.greedy_miser import falls
 
 PAPERS = (
     "cegb_2017",
@@ -62,19 +63,17 @@ def test_no_artefact_announces_much_more_than_its_published_run_took(paper):
 
 def _in_tables() -> list[tuple[float, float, float]]:
     """Return effect and interval of all claims: on these data, for new ones, by set, as read."""
+    kinds = (
+        ("effect", "low", "high"),
+        ("effect", "new_low", "new_high"),
+        ("of_sets", "low_of_sets", "high_of_sets"),
+        ("own_effect", "own_low", "own_high"),
+    )
     found = []
-    for name in ("primary_claims", "primary_readings"):
-        with (ROOT / "results" / f"{name}.csv").open(encoding="utf-8", newline="") as file:
-            for line in csv.DictReader(file):
-                kinds = (
-                    ("effect", "low", "high"),
-                    ("effect", "new_low", "new_high"),
-                    ("of_sets", "low_of_sets", "high_of_sets"),
-                    ("own_effect", "own_low", "own_high"),
-                )
-                for kind in kinds:
-                    columns = [line.get(one, "").split() for one in kind]
-                    found += [tuple(map(float, each)) for each in zip(*columns, strict=False)]
+    for line in (*lines(".", "primary_claims.csv"), *lines(".", "primary_readings.csv")):
+        for kind in kinds:
+            columns = [line.get(one, "").split() for one in kind]
+            found += [tuple(map(float, each)) for each in zip(*columns, strict=False)]
     return found
 
 
@@ -98,3 +97,10 @@ def test_every_interval_in_what_holds_is_one_of_the_tables_rounded_once(paper):
             assert effects & set(said), interval.group()
             n_intervals += 1
     assert n_intervals
+
+
+def test_of_which_price_the_used_share_rises_with_lambda_on_web_search():
+    assert "price 5 alone rises with λ in half of the repetitions" in text_of("greedy_miser_2012")
+    of_each = falls(fresh("miser-figure2", "yahoo_ltr_sample"))
+    rising = {price: sum(one[price] < 0 for one in of_each) for price in of_each[0]}
+    assert (len(of_each), rising.pop(5.0), max(rising.values())) == (20, 10, 2)

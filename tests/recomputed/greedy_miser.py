@@ -10,8 +10,8 @@ from tests.experiments.published_rows import correlation
 from tests.recomputed import curves, divisions
 
 
-def dearer_fall(rows):
-    """Rank correlation of -λ with the used features of a price, mean over the higher prices."""
+def falls(rows):
+    """Of each repetition the rank correlation of -λ with the used features of each higher price."""
     used = defaultdict(lambda: defaultdict(dict))
     for row in rows:
         at = used[int(row["seed"])][float(row["tradeoff"])]
@@ -20,13 +20,15 @@ def dearer_fall(rows):
     for _, mine in sorted(used.items()):
         tradeoffs = sorted(mine)
         _, *higher = sorted(mine[0.0])
+        falling = [-tradeoff for tradeoff in tradeoffs]
         found.append(
-            statistics.mean(
-                correlation([-t for t in tradeoffs], [mine[t][price] for t in tradeoffs])
-                for price in higher
-            )
+            {price: correlation(falling, [mine[t][price] for t in tradeoffs]) for price in higher}
         )
     return found
+
+
+def dearer_fall(rows):
+    return [statistics.mean(one.values()) for one in falls(rows)]
 
 
 def pools_of_scenes(rows):
